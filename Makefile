@@ -1,0 +1,60 @@
+# Thin front of the CMake build: every target is one command you could type yourself.
+#   make            build the library and the command (build/)
+#   make test       all tests          make demo     the main job on bundled data
+#   make asan       all tests under address and undefined-behaviour sanitizers
+#   make clang      all tests with clang, warnings as errors
+#   make bench      benchmarks (bench/README.md)
+#   make install    PREFIX=/usr/local, DESTDIR as usual
+#   make format / format-check / tidy
+# Each of test, demo and bench first lets ./bootstrap install what is missing.
+
+PREFIX ?= /usr/local
+BUILD  ?= build
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+C_FILES = $(shell git ls-files '*.c' '*.h')
+
+.PHONY: all setup build test demo asan clang bench install format format-check tidy clean
+
+all: build
+
+setup:
+	@./bootstrap setup
+
+build: setup
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >$(BUILD)-configure.log 2>&1 \
+	  || { cat $(BUILD)-configure.log; exit 1; }
+	@rm -f $(BUILD)-configure.log
+	@cmake --build $(BUILD) -j $(JOBS) -- --no-print-directory
+
+test: build
+	@tests/run $(BUILD)
+
+demo: build
+	@examples/demo.sh $(BUILD)
+
+asan:
+	@$(MAKE) --no-print-directory test BUILD=build-asan \
+	  CMAKE_FLAGS="-DCMAKE_BUILD_TYPE=Debug -DBDML_SANITIZE=ON -DBDML_WERROR=ON"
+
+clang:
+	@$(MAKE) --no-print-directory test BUILD=build-clang \
+	  CMAKE_FLAGS="-DCMAKE_C_COMPILER=clang -DBDML_WERROR=ON"
+
+bench:
+	@$(MAKE) --no-print-directory build BUILD=build-bench CMAKE_FLAGS="-DBDML_BUILD_BENCH=ON"
+	@bench/run build-bench
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+format:
+	clang-format -i $(C_FILES)
+
+format-check:
+	@clang-format --dry-run --Werror $(C_FILES)
+
+tidy: build
+	clang-tidy --quiet -p $(BUILD) $(filter %.c,$(C_FILES))
+
+clean:
+	rm -rf build build-asan build-clang build-bench

@@ -1,0 +1,243 @@
+/* bdml.h - Mahalanobis metrics (a-b)' M (a-b) with a hard cap on distortion, and proofs of them.
+ *
+ * This file is the whole public interface and its reference manual.
+ *
+ * Life of a program
+ *     bdml_create -> bdml_set ... -> bdml_read_dataset -> bdml_train -> bdml_transform ... -> frees
+ *
+ * Conventions
+ *     Status    Every call that can fail returns bdml_status; BDML_OK is 0, errors are negative.
+ *               bdml_last_error(h) then holds one line: what was wrong and what would be right.
+ *     Handle    Carries settings, callbacks, the last error and the timers. Two handles may run in
+ *               two threads at once; one handle may not be shared by two calls at once.
+ *     Memory    Arrays passed in are borrowed for the call and copied if kept. Arrays out are the
+ *               caller's. What a function hands out through a bdml_... ** is freed by the matching
+ *               bdml_free_...; all of those accept NULL. On failure *out is NULL.
+ *     Points    n rows of d doubles, row i at x + i*ld, ld >= d. Distances are squared distances.
+ *     Indices   From 0. A neighbour that does not exist is -1, its distance infinity.
+ *     Bits      The same seed gives the same bits whatever the number of threads, unless the
+ *               setting "deterministic" is switched off.
+ *     Silence   The library never prints, exits or aborts. It keeps no state outside its handles,
+ *               but for the count of running calls by which OpenBLAS is held to one thread while
+ *               bdml's own threads work (OpenBLAS keeps its thread count per process).
+ */
+#ifndef BDML_BDML_H
+#define BDML_BDML_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(BDML_STATIC)
+#define BDML_API
+#elif defined(__GNUC__)
+#define BDML_API __attribute__((visibility("default")))
+#else
+#define BDML_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ------------------------------------------------------------------------------- */
+
+typedef enum bdml_status {
+    BDML_OK = 0,
+    BDML_ERR_ARGUMENT = -1,  /* NULL, a bad size, a setting unknown or out of range */
+    BDML_ERR_DATA = -2,      /* the data or constraints cannot be used as they are */
+    BDML_ERR_MEMORY = -3,    /* an allocation failed or a size overflows */
+    BDML_ERR_LAPACK = -4,    /* a LAPACK routine reported failure */
+    BDML_ERR_IO = -5,        /* a file could not be opened, read or written */
+    BDML_ERR_FORMAT = -6,    /* a file is not what its format says: damaged, truncated, too new */
+    BDML_ERR_CANCELLED = -7, /* the progress callback asked to stop */
+    BDML_ERR_INFEASIBLE = -8 /* proven: no metric meets the constraints */
+} bdml_status;
+
+BDML_API const char *bdml_version(void);                  /* "0.1.0" */
+BDML_API const char *bdml_status_text(bdml_status status); /* a static string */
+
+/* ---- handle ------------------------------------------------------------------------------- */
+
+typedef struct bdml_handle bdml_handle;
+
+/* Called about ten times a second at most, from the thread that made the call.
+ * phase: what is going on. done and total: steps, total 0 when unknown. Non-zero = please stop. */
+typedef int (*bdml_progress_fn)(void *user, const char *phase, int64_t done, int64_t total);
+
+typedef enum bdml_log_level {
+    BDML_LOG_WARNING = 0, /* the user should know: a constant column, a contradiction */
+    BDML_LOG_INFO = 1,    /* what was done, one line a step */
+    BDML_LOG_TABLE = 2    /* rows of the solver's progress table */
+} bdml_log_level;
+
+typedef void (*bdml_log_fn)(void *user, bdml_log_level level, const char *line);
+
+BDML_API bdml_status bdml_create(bdml_handle **out);
+BDML_API void bdml_free(bdml_handle *h);
+BDML_API const char *bdml_last_error(const bdml_handle *h); /* "" when all is well */
+BDML_API void bdml_set_progress(bdml_handle *h, bdml_progress_fn fn, void *user);
+BDML_API void bdml_set_log(bdml_handle *h, bdml_log_fn fn, void *user);
+
+/* Seconds spent in each phase of work since bdml_create; phases are enumerable. */
+BDML_API int bdml_phase_count(void);
+BDML_API const char *bdml_phase_name(int phase);
+BDML_API double bdml_phase_seconds(const bdml_handle *h, int phase);
+
+/* ---- settings ----------------------------------------------------------------------------- */
+
+/* Settings are set by name, as on the command line: bdml_set(h, "scale", "zscore"). All have a
+ * default. Values are checked when they are set. docs/settings.md lists them. */
+typedef enum bdml_option_type {
+    BDML_OPTION_FLAG,   /* "yes" or "no" */
+    BDML_OPTION_INT,    /* a whole number in [min, max] */
+    BDML_OPTION_REAL,   /* a number in [min, max] */
+    BDML_OPTION_CHOICE, /* one of choices, which are separated by '|' */
+    BDML_OPTION_TEXT    /* a name, a path, a list */
+} bdml_option_type;
+
+typedef struct bdml_option {
+    const char *name;          /* "test-fraction" */
+    const char *group;         /* "input", "prepare", ... */
+    bdml_option_type type;
+    const char *default_value; /* as text; "" = unset */
+    double min, max;           /* INT and REAL; infinite = open */
+    const char *choices;       /* CHOICE: "none|zscore|..."; else NULL */
+    const char *metavar;       /* what stands for the value in help: "K", "FILE" */
+    const char *help;          /* one sentence */
+} bdml_option;
+
+BDML_API int bdml_option_count(void);
+BDML_API const bdml_option *bdml_option_at(int i); /* NULL when i is out of range */
+BDML_API bdml_status bdml_set(bdml_handle *h, const char *name, const char *value);
+/* The value as text, valid until that setting is set again; NULL when the name is unknown. */
+BDML_API const char *bdml_get(bdml_handle *h, const char *name);
+
+/* ---- data sets ---------------------------------------------------------------------------- */
+
+typedef struct bdml_dataset bdml_dataset;
+
+/* Read a file by the settings of group "input"; path "-" is standard input. Formats: CSV, TSV,
+ * svmlight, NPY, NPZ, MAT v5, ARFF, IDX; text formats and IDX also gzipped. Classes are numbered in
+ * the order of their names: as numbers when all of them are numbers, as text otherwise. */
+BDML_API bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **out);
+/* Copy arrays. y: n labels, any integers (each different one is a class, ascending), or NULL. */
+BDML_API bdml_status bdml_dataset_from_arrays(bdml_handle *h, int64_t n, int d, const double *x,
+                                              int64_t ld, const int64_t *y, bdml_dataset **out);
+/* Write by the ending of the name: .csv, .tsv, .svm/.svmlight/.libsvm, .npy (labels beside it in
+ * NAME.labels.npy), and ".csv" for "-". The file appears whole or not at all. */
+BDML_API bdml_status bdml_write_dataset(bdml_handle *h, const bdml_dataset *data, const char *path);
+BDML_API void bdml_free_dataset(bdml_dataset *data);
+
+BDML_API int64_t bdml_dataset_points(const bdml_dataset *data);                    /* n */
+BDML_API int bdml_dataset_dimension(const bdml_dataset *data);                     /* d */
+BDML_API int bdml_dataset_classes(const bdml_dataset *data);                       /* 0: no labels */
+BDML_API const double *bdml_dataset_rows(const bdml_dataset *data);                /* n*d, ld = d */
+BDML_API const int32_t *bdml_dataset_labels(const bdml_dataset *data);             /* n, or NULL */
+BDML_API const char *bdml_dataset_class_name(const bdml_dataset *data, int c);     /* or NULL */
+BDML_API const char *bdml_dataset_feature_name(const bdml_dataset *data, int j);   /* or NULL */
+
+/* The waveform data of Breiman et al. 1984 (21 features, 3 classes), n points from the seed. */
+BDML_API bdml_status bdml_generate_waveform(bdml_handle *h, int64_t n, bdml_dataset **out);
+
+/* ---- nearest neighbours -------------------------------------------------------------------- */
+
+typedef enum bdml_restrict {
+    BDML_ANY_CLASS,
+    BDML_SAME_CLASS,
+    BDML_OTHER_CLASS
+} bdml_restrict;
+
+/* Exact k nearest reference rows of every query row in squared Euclidean distance, nearest first,
+ * ties to the lower index. query NULL: the reference rows themselves, each without itself.
+ * Labels are needed only when `which` restricts by class, and may be NULL otherwise.
+ * index: queries*k out, -1 where there are fewer than k. distance: likewise, infinity; may be NULL. */
+BDML_API bdml_status bdml_find_neighbors(bdml_handle *h, int64_t n, int d, const double *reference,
+                                         int64_t ld, const int32_t *label, int64_t queries,
+                                         const double *query, int64_t ld_query,
+                                         const int32_t *query_label, bdml_restrict which, int k,
+                                         int32_t *index, double *distance);
+
+/* ---- constraints --------------------------------------------------------------------------- */
+
+typedef struct bdml_constraints bdml_constraints;
+
+/* From labels, by the settings of group "constraints" (which also name files that replace mining). */
+BDML_API bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data,
+                                           bdml_constraints **out);
+/* Target pairs and triplets as arrays of row numbers; triplets (i,j,k) say d(i,k) - d(i,j) >= margin,
+ * impostor pairs (i,k) say d(i,k) >= margin. Any of the lists may be empty. n: rows of the data. */
+BDML_API bdml_status bdml_constraints_from_arrays(bdml_handle *h, int64_t n, int64_t targets,
+                                                  const int32_t *target_pairs, int64_t impostors,
+                                                  const int32_t *impostor_pairs, int64_t triplets,
+                                                  const int32_t *triplet_rows,
+                                                  bdml_constraints **out);
+BDML_API int64_t bdml_constraints_count(const bdml_constraints *c);   /* m */
+BDML_API int64_t bdml_constraints_targets(const bdml_constraints *c); /* pairs in the objective */
+/* Rows of constraint t: i, j, k with j = -1 for a pair constraint. */
+BDML_API bdml_status bdml_constraints_at(const bdml_constraints *c, int64_t t, int32_t rows[3]);
+BDML_API void bdml_free_constraints(bdml_constraints *c);
+
+/* ---- training and the model ------------------------------------------------------------------ */
+
+/* A model is: preparation fitted on the training data (fill-in of missing values, scaling, PCA),
+ * then the linear map L, so that d(a,b) = |L p(a) - L p(b)|^2 and M = L'L. */
+typedef struct bdml_model bdml_model;
+
+BDML_API int bdml_method_count(void);
+BDML_API const char *bdml_method_name(int i); /* "euclidean", "whiten", ... */
+BDML_API const char *bdml_method_help(int i);
+
+/* Learn by the setting "method". constraints may be NULL: mined where the method needs them. */
+BDML_API bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
+                                const bdml_constraints *constraints, bdml_model **out);
+/* Wrap a map made elsewhere: l is q rows of d (is_metric 0), or M, d x d symmetric positive
+ * semidefinite with q = d (is_metric 1). Nothing is prepared: points come as that map wants them. */
+BDML_API bdml_status bdml_model_from_map(bdml_handle *h, int q, int d, const double *l,
+                                         int is_metric, bdml_model **out);
+BDML_API void bdml_free_model(bdml_model *model);
+
+BDML_API int bdml_model_input_dimension(const bdml_model *model);  /* of raw points */
+BDML_API int bdml_model_metric_dimension(const bdml_model *model); /* of prepared points: M is d x d */
+BDML_API int bdml_model_output_dimension(const bdml_model *model); /* rows of L */
+BDML_API double bdml_model_kappa(const bdml_model *model); /* of M, infinite when singular */
+BDML_API bdml_status bdml_model_get_map(bdml_handle *h, const bdml_model *model, double *l);
+BDML_API bdml_status bdml_model_get_metric(bdml_handle *h, const bdml_model *model, double *m);
+/* The self-description as JSON text: method, settings, classes, certificate. Valid while the model is. */
+BDML_API const char *bdml_model_describe(const bdml_model *model);
+
+/* z: n rows of q doubles out. x: raw points; NaN stands for a missing value where the model fills in. */
+BDML_API bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n,
+                                    const double *x, int64_t ld, double *z);
+/* Squared distances of `count` pairs of raw rows of x: pairs holds 2*count row numbers. */
+BDML_API bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n,
+                                    const double *x, int64_t ld, int64_t count,
+                                    const int64_t *pairs, double *distance);
+/* Classes (numbers into the model's class names) of n raw points by the vote of the "neighbors"
+ * nearest training points; ties go to the class of the nearest. train NULL: the model's own points. */
+BDML_API bdml_status bdml_predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
+                                  int64_t n, const double *x, int64_t ld, int32_t *label);
+BDML_API int bdml_model_classes(const bdml_model *model);
+BDML_API const char *bdml_model_class_name(const bdml_model *model, int c);
+
+BDML_API bdml_status bdml_save_model(bdml_handle *h, const bdml_model *model, const char *path);
+BDML_API bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out);
+/* To and from memory; *bytes is freed by bdml_free_bytes. */
+BDML_API bdml_status bdml_save_model_bytes(bdml_handle *h, const bdml_model *model, void **bytes,
+                                           size_t *size);
+BDML_API bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size,
+                                           bdml_model **out);
+BDML_API void bdml_free_bytes(void *bytes);
+/* what: "L" or "M". Format by the ending of the name: .npy, .csv or .mat. */
+BDML_API bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, const char *what,
+                                       const char *path);
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+/* Train and test the methods of the setting "methods" (or "method") side by side on the same splits,
+ * by the settings of group "evaluate". *json: the result as JSON text, freed by bdml_free_bytes. */
+BDML_API bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

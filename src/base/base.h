@@ -1,0 +1,226 @@
+/* base.h - what every other folder stands on: the handle, errors, memory, settings, progress,
+ * random numbers, timers, number text, safe file writing. Depends on nothing but the C library
+ * and OpenMP; every folder may call it. */
+#ifndef BDML_BASE_H
+#define BDML_BASE_H
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bdml/bdml.h"
+
+/* Pass a failure on to the caller; the error text is already on the handle. */
+#define BDML_TRY(call)                                                                             \
+    do {                                                                                           \
+        bdml_status try_status_ = (call);                                                          \
+        if (try_status_ != BDML_OK) return try_status_;                                            \
+    } while (0)
+
+/* The same in a function that owns something: `status` is returned after the label `done`. */
+#define BDML_GO(call)                                                                              \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != BDML_OK) goto done;                                                          \
+    } while (0)
+
+/* Take n objects of type *(ptr) into ptr, or leave through `done` with BDML_ERR_MEMORY. */
+#define BDML_NEW(h, ptr, n)                                                                        \
+    do {                                                                                           \
+        (ptr) = bdml_calloc((h), (size_t)(n), sizeof *(ptr));                                      \
+        if (!(ptr)) {                                                                              \
+            status = BDML_ERR_MEMORY;                                                              \
+            goto done;                                                                             \
+        }                                                                                          \
+    } while (0)
+
+#define BDML_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define BDML_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#if defined(__GNUC__)
+#define BDML_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define BDML_PRINTF(fmt, args)
+#endif
+
+/* ---- settings (options.c, options.def) ----------------------------------------------------- */
+
+/* One id per row of options.def, in its order: BDML_OPT_THREADS, BDML_OPT_SEED, ... */
+typedef enum bdml_opt {
+#define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) BDML_OPT_##id,
+#include "base/options.def"
+#undef BDML_OPT
+    BDML_OPT_COUNT
+} bdml_opt;
+
+/* Choices of options.def, in the order of their lists there. */
+enum { BDML_AUTO_AUTO, BDML_AUTO_YES, BDML_AUTO_NO };
+enum { BDML_MISSING_ERROR, BDML_MISSING_DROP, BDML_MISSING_MEAN };
+enum { BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX, BDML_SCALE_UNIT };
+enum { BDML_KIND_PAIR, BDML_KIND_TRIPLET };
+enum { BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
+enum { BDML_SEARCH_AUTO, BDML_SEARCH_BRUTE, BDML_SEARCH_TREE };
+enum { BDML_CANDIDATES_DOUBLE, BDML_CANDIDATES_FLOAT };
+enum {
+    BDML_FORMAT_AUTO,
+    BDML_FORMAT_CSV,
+    BDML_FORMAT_TSV,
+    BDML_FORMAT_SVMLIGHT,
+    BDML_FORMAT_NPY,
+    BDML_FORMAT_NPZ,
+    BDML_FORMAT_MAT,
+    BDML_FORMAT_ARFF,
+    BDML_FORMAT_IDX
+};
+
+typedef struct bdml_value {
+    char *text;   /* as given */
+    int64_t i;    /* INT; FLAG 0 or 1; CHOICE: position in the list */
+    double r;     /* REAL (and INT) */
+    bool changed; /* set by the user, not the default */
+} bdml_value;
+
+/* Check a value against its row and parse it. On failure the reason is in `why`. Shared by bdml_set
+ * and the command's own options. `c` is the "C" locale. */
+bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_value *out,
+                       char *why, size_t why_size);
+/* Position of `word` in a list "a|b|c", or -1. */
+int bdml_choice_index(const char *choices, const char *word);
+
+/* ---- phases -------------------------------------------------------------------------------- */
+
+typedef enum bdml_phase {
+    BDML_PHASE_OTHER,
+    BDML_PHASE_READ,
+    BDML_PHASE_PREPARE,
+    BDML_PHASE_NEIGHBORS,
+    BDML_PHASE_CONSTRAINTS,
+    BDML_PHASE_SOLVE,
+    BDML_PHASE_EIGEN,
+    BDML_PHASE_GRADIENT,
+    BDML_PHASE_CERTIFY,
+    BDML_PHASE_EVALUATE,
+    BDML_PHASE_WRITE,
+    BDML_PHASE_COUNT
+} bdml_phase;
+
+/* ---- handle (handle.c) --------------------------------------------------------------------- */
+
+enum { BDML_ERROR_SIZE = 1024 };
+
+struct bdml_handle {
+    char error[BDML_ERROR_SIZE];
+    bdml_value opt[BDML_OPT_COUNT];
+    locale_t c_locale; /* number text never depends on the host program's locale */
+
+    bdml_progress_fn progress;
+    void *progress_user;
+    double progress_last; /* when the callback was last called */
+    bool cancelled;
+    bdml_log_fn log;
+    void *log_user;
+
+    bdml_phase phase; /* running phase, the time it was entered, and what each has cost so far */
+    double phase_since;
+    double phase_seconds[BDML_PHASE_COUNT];
+
+    /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
+     * (0 = never); allocations made so far. */
+    int64_t fail_alloc, fail_write, alloc_count;
+};
+
+static inline int64_t bdml_opt_int(const bdml_handle *h, bdml_opt id)
+{
+    return h->opt[id].i;
+}
+static inline double bdml_opt_real(const bdml_handle *h, bdml_opt id)
+{
+    return h->opt[id].r;
+}
+static inline const char *bdml_opt_text(const bdml_handle *h, bdml_opt id)
+{
+    return h->opt[id].text;
+}
+static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
+{
+    return h->opt[id].changed;
+}
+
+/* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`. */
+int bdml_threads(const bdml_handle *h);
+
+/* Put one line on the handle and return `status`. Number text in it is locale-proof. */
+bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);
+/* Put "prefix: " before the line that is there: the caller knows the file or the split. */
+bdml_status bdml_fail_context(bdml_handle *h, bdml_status status, const char *fmt, ...)
+    BDML_PRINTF(3, 4);
+void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...) BDML_PRINTF(3, 4);
+
+/* Report progress; BDML_ERR_CANCELLED when the user wants to stop. Cheap: the callback is called
+ * ten times a second at most, and at done == 0 and done == total. Inside a parallel region only
+ * thread 0 may call it; the others look at h->cancelled. */
+bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_t total);
+
+double bdml_now(void); /* seconds on a clock that never goes back */
+
+/* Time is charged to one phase at a time: enter returns the phase to give back to leave. */
+bdml_phase bdml_phase_enter(bdml_handle *h, bdml_phase phase);
+void bdml_phase_leave(bdml_handle *h, bdml_phase previous);
+
+/* ---- memory (memory.c) --------------------------------------------------------------------- */
+
+/* All memory of the library comes from here and is given back by free(). The product is checked;
+ * NULL means BDML_ERR_MEMORY is on the handle. Large blocks are aligned to cache lines. A count of
+ * 0 gives a valid pointer. Not to be called inside a parallel region. */
+void *bdml_alloc(bdml_handle *h, size_t count, size_t size);
+void *bdml_calloc(bdml_handle *h, size_t count, size_t size); /* zeroed */
+void *bdml_realloc(bdml_handle *h, void *old, size_t count, size_t size);
+char *bdml_strdup(bdml_handle *h, const char *s);
+char *bdml_strndup(bdml_handle *h, const char *s, size_t n);
+/* Grow *array (of `size`-byte items, room for *capacity) so that it holds `need`, by doubling. */
+bdml_status bdml_grow(bdml_handle *h, void *array, size_t *capacity, size_t need, size_t size);
+
+/* ---- random numbers (random.c) -------------------------------------------------------------- */
+
+/* Philox 4x32-10 (Salmon et al. 2011): a number is a function of (seed, stream, counter), so any
+ * thread can make the numbers of its own items. A stream is a purpose (a split, a fold, an item). */
+typedef struct bdml_rng {
+    uint64_t seed, stream, counter;
+} bdml_rng;
+
+bdml_rng bdml_rng_make(uint64_t seed, uint64_t stream);
+uint64_t bdml_rng_u64(bdml_rng *r);
+uint64_t bdml_rng_below(bdml_rng *r, uint64_t n); /* uniform in 0 .. n-1, unbiased */
+double bdml_rng_uniform(bdml_rng *r);             /* in (0, 1), 53 bits */
+double bdml_rng_normal(bdml_rng *r);
+void bdml_rng_shuffle(bdml_rng *r, int64_t n, int64_t *items);
+
+/* ---- number text (number.c) ------------------------------------------------------------------ */
+
+/* Parse the whole of s[0..n) as a double, correctly rounded, in any locale; surrounding blanks are
+ * fine. False when it is not a number. "nan" and "inf" are numbers here. */
+bool bdml_parse_double(locale_t c, const char *s, size_t n, double *out);
+bool bdml_parse_int(const char *s, size_t n, int64_t *out);
+enum { BDML_NUMBER_SIZE = 32 };
+/* Shortest of %.15g, %.16g, %.17g that reads back to the same double. Returns the length. */
+int bdml_format_double(locale_t c, double v, char out[BDML_NUMBER_SIZE]);
+/* snprintf in the "C" locale. */
+int bdml_snprintf(locale_t c, char *out, size_t size, const char *fmt, ...) BDML_PRINTF(4, 5);
+int bdml_vsnprintf(locale_t c, char *out, size_t size, const char *fmt, va_list ap);
+
+/* ---- files (file.c) --------------------------------------------------------------------------- */
+
+/* The only way the library writes a file: into a temporary file beside it, then fsync and rename,
+ * so that a reader sees the old file or the whole new one. "-" is standard output and devices are
+ * written directly. */
+typedef struct bdml_file bdml_file;
+bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out);
+bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
+bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f); /* frees f, also when it fails */
+void bdml_file_discard(bdml_file *f);                       /* nothing is left behind; NULL is fine */
+
+#endif

@@ -1,0 +1,193 @@
+/* handle.c - the handle: its life, the last error, log, progress and phase timers. */
+#include "base/base.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Seconds between two calls of the progress callback: often enough for a smooth bar. */
+static const double PROGRESS_INTERVAL = 0.1;
+
+static const char *const phase_names[BDML_PHASE_COUNT] = {
+    "other", "read",  "prepare",  "neighbors", "constraints", "solve",
+    "eigen", "gradient", "certify", "evaluate",  "write",
+};
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static bdml_status set_defaults(bdml_handle *h)
+{
+    for (int i = 0; i < BDML_OPT_COUNT; i++) {
+        BDML_TRY(bdml_set(h, bdml_option_at(i)->name, bdml_option_at(i)->default_value));
+        h->opt[i].changed = false;
+    }
+    return BDML_OK;
+}
+
+bdml_status bdml_create(bdml_handle **out)
+{
+    if (!out) return BDML_ERR_ARGUMENT;
+    *out = NULL;
+    bdml_handle *h = calloc(1, sizeof *h);
+    if (!h) return BDML_ERR_MEMORY;
+    h->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    h->phase_since = bdml_now();
+    if (!h->c_locale || set_defaults(h) != BDML_OK) {
+        bdml_free(h);
+        return BDML_ERR_MEMORY;
+    }
+    *out = h;
+    return BDML_OK;
+}
+
+void bdml_free(bdml_handle *h)
+{
+    if (!h) return;
+    for (int i = 0; i < BDML_OPT_COUNT; i++) free(h->opt[i].text);
+    if (h->c_locale) freelocale(h->c_locale);
+    free(h);
+}
+
+int bdml_threads(const bdml_handle *h)
+{
+    int64_t asked = bdml_opt_int(h, BDML_OPT_THREADS);
+    return asked > 0 ? (int)asked : omp_get_num_procs();
+}
+
+/* ---- status and errors ----------------------------------------------------------------------- */
+
+const char *bdml_version(void)
+{
+    return BDML_VERSION;
+}
+
+const char *bdml_status_text(bdml_status status)
+{
+    switch (status) {
+    case BDML_OK: return "ok";
+    case BDML_ERR_ARGUMENT: return "bad argument or setting";
+    case BDML_ERR_DATA: return "unusable data";
+    case BDML_ERR_MEMORY: return "out of memory";
+    case BDML_ERR_LAPACK: return "LAPACK failure";
+    case BDML_ERR_IO: return "input or output failed";
+    case BDML_ERR_FORMAT: return "damaged or unsupported file";
+    case BDML_ERR_CANCELLED: return "cancelled";
+    case BDML_ERR_INFEASIBLE: return "infeasible";
+    }
+    return "unknown status";
+}
+
+const char *bdml_last_error(const bdml_handle *h)
+{
+    return h ? h->error : "no handle";
+}
+
+bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    bdml_vsnprintf(h->c_locale, h->error, sizeof h->error, fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+bdml_status bdml_fail_context(bdml_handle *h, bdml_status status, const char *fmt, ...)
+{
+    char was[BDML_ERROR_SIZE], prefix[BDML_ERROR_SIZE];
+    va_list ap;
+    memcpy(was, h->error, sizeof was);
+    va_start(ap, fmt);
+    bdml_vsnprintf(h->c_locale, prefix, sizeof prefix, fmt, ap);
+    va_end(ap);
+    size_t room = sizeof h->error - 3, np = BDML_MIN(strlen(prefix), room);
+    size_t nw = BDML_MIN(strlen(was), room - np);
+    memcpy(h->error, prefix, np);
+    memcpy(h->error + np, ": ", 2);
+    memcpy(h->error + np + 2, was, nw);
+    h->error[np + 2 + nw] = '\0';
+    return status;
+}
+
+/* ---- log and progress ------------------------------------------------------------------------ */
+
+void bdml_set_progress(bdml_handle *h, bdml_progress_fn fn, void *user)
+{
+    if (!h) return;
+    h->progress = fn;
+    h->progress_user = user;
+}
+
+void bdml_set_log(bdml_handle *h, bdml_log_fn fn, void *user)
+{
+    if (!h) return;
+    h->log = fn;
+    h->log_user = user;
+}
+
+void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...)
+{
+    char line[BDML_ERROR_SIZE];
+    va_list ap;
+    if (!h->log) return;
+    va_start(ap, fmt);
+    bdml_vsnprintf(h->c_locale, line, sizeof line, fmt, ap);
+    va_end(ap);
+    h->log(h->log_user, level, line);
+}
+
+bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_t total)
+{
+    if (!h->progress) return BDML_OK;
+    double now = bdml_now();
+    if (done != 0 && done != total && now - h->progress_last < PROGRESS_INTERVAL) return BDML_OK;
+    h->progress_last = now;
+    if (h->progress(h->progress_user, what, done, total) != 0) h->cancelled = true;
+    if (!h->cancelled) return BDML_OK;
+    h->cancelled = false;
+    return bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", what);
+}
+
+/* ---- time -------------------------------------------------------------------------------------- */
+
+double bdml_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void charge(bdml_handle *h)
+{
+    double now = bdml_now();
+    h->phase_seconds[h->phase] += now - h->phase_since;
+    h->phase_since = now;
+}
+
+bdml_phase bdml_phase_enter(bdml_handle *h, bdml_phase phase)
+{
+    bdml_phase previous = h->phase;
+    charge(h);
+    h->phase = phase;
+    return previous;
+}
+
+void bdml_phase_leave(bdml_handle *h, bdml_phase previous)
+{
+    charge(h);
+    h->phase = previous;
+}
+
+int bdml_phase_count(void)
+{
+    return BDML_PHASE_COUNT;
+}
+
+const char *bdml_phase_name(int phase)
+{
+    return phase >= 0 && phase < BDML_PHASE_COUNT ? phase_names[phase] : NULL;
+}
+
+double bdml_phase_seconds(const bdml_handle *h, int phase)
+{
+    return h && phase >= 0 && phase < BDML_PHASE_COUNT ? h->phase_seconds[phase] : 0.0;
+}

@@ -1,0 +1,159 @@
+/* data.h - data sets: reading, writing, preparing, splitting.
+ *
+ * A file is opened as a `bdml_source`, which hands out blocks of rows: whole data sets are read
+ * through it, and models are applied to files of any length through it. Each format is one file
+ * that fills in `bdml_source_ops`.
+ *
+ * Called by problem, model and everything above; calls linalg and base. */
+#ifndef BDML_DATA_H
+#define BDML_DATA_H
+
+#include "base/base.h"
+
+/* ---- names (names.c) ----------------------------------------------------------------------- */
+
+/* Distinct texts numbered in order of first appearance, with a hash table beside. */
+typedef struct bdml_names {
+    char **text;
+    int32_t count;
+    size_t capacity;
+    int32_t *slot; /* hash table, open addressing; -1 = free */
+    size_t slots;
+} bdml_names;
+/* Number of s[0..n), added when new. */
+bdml_status bdml_names_add(bdml_handle *h, bdml_names *names, const char *s, size_t n, int32_t *id);
+int32_t bdml_names_find(const bdml_names *names, const char *s, size_t n); /* -1: not there */
+void bdml_names_free(bdml_names *names);
+/* order[new] = old number, sorted: as numbers when all are numbers, as text otherwise. */
+bdml_status bdml_names_sort(bdml_handle *h, const bdml_names *names, int32_t *order);
+
+/* ---- data set (dataset.c) -------------------------------------------------------------------- */
+
+struct bdml_dataset {
+    int64_t n;
+    int d;
+    double *x;           /* n rows of d */
+    int32_t *y;          /* class of each row, or NULL */
+    int classes;
+    char **class_name;   /* classes of them */
+    char **feature_name; /* d of them, or NULL */
+    char *source;        /* file name for messages, or NULL */
+    double *fill;        /* column means put in for missing values (missing = mean), or NULL */
+};
+
+bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml_dataset **out);
+/* Rows `rows` of `data`, same classes and names. */
+bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
+                                const int64_t *rows, bdml_dataset **out);
+/* BDML_ERR_DATA unless there are labels, of at least two classes. */
+bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
+/* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. */
+uint64_t bdml_dataset_fingerprint(const bdml_dataset *data);
+
+/* ---- reading (source.c and one file a format) --------------------------------------------------- */
+
+/* Up to `capacity` rows as they stand in the file. A missing value is NaN. */
+typedef struct bdml_block {
+    int64_t capacity, n;
+    int d;
+    double *x;      /* capacity rows of d */
+    int32_t *label; /* number into source->classes, -1 = none */
+    int64_t *line;  /* line (text formats) or row from 1 (binary ones) of each row, for messages */
+} bdml_block;
+
+typedef struct bdml_source bdml_source;
+
+typedef struct bdml_source_ops {
+    /* Append rows to the block until it is full or the file ends (then b->n < b->capacity). */
+    bdml_status (*next)(bdml_handle *h, bdml_source *s, bdml_block *b);
+    void (*close)(bdml_source *s); /* free s->state */
+} bdml_source_ops;
+
+struct bdml_source {
+    const bdml_source_ops *ops;
+    void *state;        /* the format's own */
+    char *path;         /* for messages; "standard input" for "-" */
+    int d;              /* known once open */
+    int64_t rows;       /* announced by the file, or -1 */
+    bool labelled;
+    bdml_names classes; /* grows while reading */
+    char **feature_name; /* d of them, or NULL */
+};
+
+/* Open by the settings of group "input". expected_d: what a model wants, or 0. When it is given,
+ * label = auto and the file has exactly that many columns, no column is taken for the label. */
+bdml_status bdml_source_open(bdml_handle *h, const char *path, int expected_d, bdml_source **out);
+bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b);
+void bdml_source_close(bdml_source *s);
+bdml_status bdml_block_init(bdml_handle *h, int64_t capacity, int d, bdml_block *b);
+void bdml_block_free(bdml_block *b);
+
+/* "csv" by content first (magic bytes of NPY, zip, MAT, gzip, IDX; '@relation'), then by name. */
+int bdml_format_guess(const char *path, const unsigned char *head, size_t head_size);
+
+/* Openers: `in` positioned at the start. They fill in s->ops, state, d, rows, labelled, names. */
+typedef struct bdml_input bdml_input; /* input.c: plain or gzip file or standard input, buffered */
+bdml_status bdml_csv_open(bdml_handle *h, bdml_input *in, int expected_d, char delimiter,
+                          bdml_source *s);
+bdml_status bdml_svmlight_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s);
+bdml_status bdml_arff_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s);
+bdml_status bdml_npy_open(bdml_handle *h, bdml_input *in, bdml_source *s);
+bdml_status bdml_npz_open(bdml_handle *h, bdml_input *in, bdml_source *s);
+bdml_status bdml_mat_open(bdml_handle *h, bdml_input *in, bdml_source *s);
+bdml_status bdml_idx_open(bdml_handle *h, bdml_input *in, bdml_source *s);
+
+/* ---- input bytes (input.c) ---------------------------------------------------------------------- */
+
+/* gzip is undone on the fly. Errors name the file. */
+bdml_status bdml_input_open(bdml_handle *h, const char *path, bdml_input **out);
+void bdml_input_close(bdml_input *in);
+const char *bdml_input_name(const bdml_input *in);
+const char *bdml_input_path(const bdml_input *in); /* as given; "-" for standard input */
+/* Look at the next bytes without taking them; *n is less than wanted only at the end. */
+bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want, const unsigned char **bytes,
+                            size_t *n);
+/* Take exactly n bytes, or BDML_ERR_FORMAT "file ends after ..., truncated?" saying `what`. */
+bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t n, const char *what);
+/* The next line without its end of line ("\n", "\r\n" or "\r"), NUL-terminated, valid until the next
+ * call; *line = NULL at the end. A NUL byte inside a line is BDML_ERR_FORMAT. */
+bdml_status bdml_input_line(bdml_handle *h, bdml_input *in, char **line, size_t *n);
+int64_t bdml_input_line_number(const bdml_input *in); /* of the line last returned, from 1 */
+bool bdml_input_at_end(bdml_handle *h, bdml_input *in);
+
+/* ---- preparing (prepare.c, pca.c) ------------------------------------------------------------------ */
+
+/* Fill in missing values, scale, project: fitted on training data, stored in the model.
+ *
+ *     x <- fill where NaN;   x <- (x - shift) * factor  (zscore, minmax) or x/|x| (unit);
+ *     x <- basis' (x - center)  (PCA)
+ *
+ * Constant columns get factor 0: they carry no information and cannot blow up. */
+typedef struct bdml_prepare {
+    int d_in, d_out;
+    double *fill;   /* d_in, or NULL: missing values are refused */
+    int scale;      /* BDML_SCALE_... */
+    double *shift;  /* d_in, zscore and minmax; else NULL */
+    double *factor; /* d_in, zscore and minmax; else NULL */
+    double *center; /* d_in, PCA; else NULL */
+    double *basis;  /* d_in x d_out column-major, orthonormal columns, PCA; else NULL */
+    double variance; /* share of variance that PCA kept; 1 without */
+} bdml_prepare;
+
+/* By the settings of group "prepare". Constant columns are told to the log. */
+bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
+/* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */
+bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
+                               int64_t ld, double *z);
+void bdml_prepare_free(bdml_prepare *p);
+
+/* ---- splits (splits.c) -------------------------------------------------------------------------------- */
+
+/* A permutation of 0..n-1 whose first `*train` rows are for training, each part ascending. A function
+ * of (seed, split) alone. Stratified when y is given: each class is split by itself. */
+bdml_status bdml_split_random(bdml_handle *h, int64_t n, const int32_t *y, double test_fraction,
+                              uint64_t seed, uint64_t split, int64_t *order, int64_t *train);
+/* fold[i] in 0..folds-1, sizes equal up to one (per class when y is given). */
+bdml_status bdml_split_folds(bdml_handle *h, int64_t n, const int32_t *y, int folds, uint64_t seed,
+                             uint64_t repeat, int32_t *fold);
+
+#endif

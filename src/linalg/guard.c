@@ -1,0 +1,47 @@
+/* guard.c - hold OpenBLAS to one thread while bdml's own threads work.
+ *
+ * OpenBLAS keeps its thread count per process, so the count of bdml calls under way is per process
+ * too: the first call in saves the host program's setting and sets 1, the last call out restores
+ * it. This is the library's only state outside its handles. */
+#include "linalg/linalg.h"
+
+#include <cblas.h>
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int running = 0;
+static int saved_threads = 0;
+
+void bdml_la_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (running++ == 0) {
+        saved_threads = openblas_get_num_threads();
+        if (saved_threads != 1) openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void bdml_la_leave(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--running == 0 && saved_threads != 1) openblas_set_num_threads(saved_threads);
+    pthread_mutex_unlock(&lock);
+}
+
+bool bdml_la_widen(int threads)
+{
+    pthread_mutex_lock(&lock);
+    if (running == 1) {
+        openblas_set_num_threads(threads);
+        return true; /* the lock is held until bdml_la_narrow */
+    }
+    pthread_mutex_unlock(&lock);
+    return false;
+}
+
+void bdml_la_narrow(void)
+{
+    openblas_set_num_threads(1);
+    pthread_mutex_unlock(&lock);
+}

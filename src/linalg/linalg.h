@@ -1,0 +1,76 @@
+/* linalg.h - the only folder that calls BLAS and LAPACK.
+ *
+ * Matrices here are column-major, as BLAS has them. A data set (n rows of d doubles) is therefore
+ * the d x n matrix X whose columns are the points, with no copy.
+ *
+ * Threads and bits: OpenBLAS gives different bits with different thread counts, so BLAS runs on one
+ * thread while a bdml call is under way (bdml_la_enter), and the _tiled functions spread fixed tiles
+ * over OpenMP: the same bits whatever the number of threads. Plain functions are for one tile, and
+ * may be called inside a parallel region.
+ *
+ * Called by every folder above base. */
+#ifndef BDML_LINALG_H
+#define BDML_LINALG_H
+
+#include "base/base.h"
+
+/* Start of column j of a matrix with leading dimension ld. */
+#define COL(a, ld, j) ((a) + (size_t)(ld) * (size_t)(j))
+
+/* ---- guard (guard.c) ------------------------------------------------------------------------ */
+
+/* Every public call that computes is bracketed by these; they nest, in any number of threads. */
+void bdml_la_enter(void);
+void bdml_la_leave(void);
+/* Let BLAS use `threads` threads for one LAPACK call, if no other bdml call runs at the moment;
+ * false when one does. Until bdml_la_narrow no other call may begin. */
+bool bdml_la_widen(int threads);
+void bdml_la_narrow(void);
+
+/* ---- one tile (blas.c) ------------------------------------------------------------------------ */
+
+/* C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 'N' or 'T'. */
+void bdml_la_gemm(char ta, char tb, int m, int n, int k, double alpha, const double *a, int lda,
+                  const double *b, int ldb, double beta, double *c, int ldc);
+void bdml_la_sgemm(char ta, char tb, int m, int n, int k, float alpha, const float *a, int lda,
+                   const float *b, int ldb, float beta, float *c, int ldc);
+/* Lower triangle of C (n x n) = alpha A A' + beta C ('N', A n x k) or alpha A' A + beta C ('T'). */
+void bdml_la_syrk(char t, int n, int k, double alpha, const double *a, int lda, double beta,
+                  double *c, int ldc);
+/* y = alpha op(A) x + beta y, A m x n. */
+void bdml_la_gemv(char t, int m, int n, double alpha, const double *a, int lda, const double *x,
+                  double beta, double *y);
+double bdml_la_dot(int n, const double *x, const double *y);
+double bdml_la_norm(int n, const double *x);
+void bdml_la_mirror(int n, double *a, int lda); /* lower triangle -> upper */
+
+/* ---- tiled over threads, same bits for any number of them (tiled.c) ---------------------------- */
+
+void bdml_la_gemm_tiled(const bdml_handle *h, char ta, char tb, int m, int64_t n, int64_t k,
+                        double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
+                        double beta, double *c, int64_t ldc);
+/* Both triangles of C (d x d) = sum over columns i of X (d x n) of w_i x_i x_i'; w may be NULL
+ * (all 1) and may be negative. ws: bdml_la_gram_size(d) doubles. */
+size_t bdml_la_gram_size(int d);
+void bdml_la_gram(const bdml_handle *h, int d, int64_t n, const double *x, int64_t ldx,
+                  const double *w, double *c, double *ws);
+
+/* ---- symmetric eigenproblem, Cholesky (lapack.c) ----------------------------------------------- */
+
+/* Workspace for matrices up to d x d. Nothing is allocated after init. */
+typedef struct bdml_eigh_ws {
+    int d;
+    double *work;
+    int lwork;
+    int *iwork;
+    int liwork;
+} bdml_eigh_ws;
+bdml_status bdml_eigh_ws_init(bdml_handle *h, int d, bdml_eigh_ws *ws);
+void bdml_eigh_ws_free(bdml_eigh_ws *ws);
+
+/* A = Q diag(lambda) Q', lambda ascending. a (d x d, lower triangle read) becomes Q, columns the
+ * eigenvectors; vectors false: eigenvalues only and a is destroyed. BDML_ERR_LAPACK on failure. */
+bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool vectors,
+                         bdml_eigh_ws *ws);
+
+#endif

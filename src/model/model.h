@@ -1,0 +1,82 @@
+/* model.h - the learned metric: apply, save, load, export.
+ *
+ * Called by train, evaluate, report, cli; calls data, neighbors, linalg, base. */
+#ifndef BDML_MODEL_H
+#define BDML_MODEL_H
+
+#include <jansson.h>
+
+#include "data/data.h"
+
+/* ---- container (container.c): the file format of models, proofs and checkpoints ------------------- */
+
+/*
+ *   offset  bytes  content, all little-endian
+ *   0       8      magic "BDMLFILE"
+ *   8       2      major version (a reader refuses a newer one)
+ *   10      2      minor version
+ *   12      4      zero
+ *   16      8      H, bytes of the JSON header
+ *   24      8      total bytes of the file
+ *   32      H      JSON header, UTF-8; key "arrays": [{name, type, shape, offset, bytes}]
+ *   ..             arrays, each at a multiple of 64 bytes
+ *   end-4   4      CRC-32 of everything before
+ *
+ * Types: "f8" (double), "i4" (int32), "u1" (bytes). */
+typedef struct bdml_container bdml_container;
+
+bdml_status bdml_container_new(bdml_handle *h, bdml_container **out);
+void bdml_container_free(bdml_container *c);
+json_t *bdml_container_header(bdml_container *c); /* borrowed; the writer's own keys go in here */
+/* Arrays are borrowed until the container is written. rows x columns; columns 0: a vector. */
+bdml_status bdml_container_put_f8(bdml_handle *h, bdml_container *c, const char *name, int64_t rows,
+                                  int64_t columns, const double *data);
+bdml_status bdml_container_put_i4(bdml_handle *h, bdml_container *c, const char *name, int64_t rows,
+                                  int64_t columns, const int32_t *data);
+/* Copy out an array; *data is the caller's. Absent: *data = NULL, BDML_OK. Shape is checked where
+ * rows or columns are given as >= 0. BDML_ERR_FORMAT otherwise. */
+bdml_status bdml_container_get_f8(bdml_handle *h, const bdml_container *c, const char *name,
+                                  int64_t *rows, int64_t *columns, double **data);
+bdml_status bdml_container_get_i4(bdml_handle *h, const bdml_container *c, const char *name,
+                                  int64_t *rows, int64_t *columns, int32_t **data);
+bdml_status bdml_container_save(bdml_handle *h, bdml_container *c, const char *path);
+bdml_status bdml_container_load(bdml_handle *h, const char *path, bdml_container **out);
+bdml_status bdml_container_to_bytes(bdml_handle *h, bdml_container *c, void **bytes, size_t *size);
+bdml_status bdml_container_from_bytes(bdml_handle *h, const void *bytes, size_t size,
+                                      const char *name, bdml_container **out);
+
+/* ---- model (model.c) -------------------------------------------------------------------------------- */
+
+struct bdml_model {
+    bdml_prepare prepare;
+    int d, q;            /* prepared dimension; rows of L */
+    double *l;           /* q rows of d */
+    double kappa;        /* of M = L'L; infinite when singular */
+    int classes;
+    char **class_name;
+    char **feature_name; /* prepare.d_in of them, or NULL */
+    int64_t points;      /* mapped training points kept for k-NN, 0 = none */
+    double *z;           /* points rows of q */
+    int32_t *y;
+    json_t *info;        /* method, settings, fingerprint, times, certificate: grows with the methods */
+    char *description;   /* info and shape as JSON text, made on demand */
+};
+
+/* A model with everything but L: the preparation is taken over (moved), names copied from data. */
+bdml_status bdml_model_new(bdml_handle *h, const bdml_dataset *data, bdml_prepare *prepare, int q,
+                           bdml_model **out);
+/* M (d x d, symmetric PSD) -> L with M = L'L, q = rank, and kappa. */
+bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m);
+/* L (q x model->d rows) is copied; kappa computed from it. */
+bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l);
+/* Map the prepared training points and keep them, if they fit in the setting's limit. */
+bdml_status bdml_model_keep_points(bdml_handle *h, bdml_model *model, int64_t n, const double *x,
+                                   const int32_t *y);
+
+/* ---- applying (apply.c) ------------------------------------------------------------------------------- */
+
+/* z = L x for n prepared rows. */
+bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                           double *z);
+
+#endif
