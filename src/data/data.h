@@ -144,6 +144,13 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prep
 /* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */
 bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, double *z);
+/* The first step alone: z (n rows of d_in) is filled in and scaled, less the center when there is PCA.
+ * z may be x itself when ld == d_in. BDML_ERR_DATA at a value that is not finite (NaN with fill is
+ * fine); the message counts rows from `first`. */
+bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
+                               int64_t ld, int64_t first, double *z);
+/* PCA of the data after p's scaling, by the setting "pca": sets center, basis, d_out, variance. */
+bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);
 
 /* ---- splits (splits.c) -------------------------------------------------------------------------------- */
