@@ -72,8 +72,9 @@ bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out)
     errno = 0;
     fd = direct ? open_direct(path) : open_temp(h, f);
     if (fd < 0) {
-        status = errno ? bdml_fail(h, BDML_ERR_IO, "%s: cannot be written: %s", path, strerror(errno))
-                       : BDML_ERR_MEMORY;
+        status = errno
+                     ? bdml_fail(h, BDML_ERR_IO, "%s: cannot be written: %s", path, strerror(errno))
+                     : BDML_ERR_MEMORY;
         free(f->temp); /* never made: nothing to unlink */
         f->temp = NULL;
         goto done;

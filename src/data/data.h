@@ -32,8 +32,8 @@ bdml_status bdml_names_sort(bdml_handle *h, const bdml_names *names, int32_t *or
 struct bdml_dataset {
     int64_t n;
     int d;
-    double *x;           /* n rows of d */
-    int32_t *y;          /* class of each row, or NULL */
+    double *x;  /* n rows of d */
+    int32_t *y; /* class of each row, or NULL */
     int classes;
     char **class_name;   /* classes of them */
     char **feature_name; /* d of them, or NULL */
@@ -71,12 +71,12 @@ typedef struct bdml_source_ops {
 
 struct bdml_source {
     const bdml_source_ops *ops;
-    void *state;        /* the format's own */
-    char *path;         /* for messages; "standard input" for "-" */
-    int d;              /* known once open */
-    int64_t rows;       /* announced by the file, or -1 */
+    void *state;  /* the format's own */
+    char *path;   /* for messages; "standard input" for "-" */
+    int d;        /* known once open */
+    int64_t rows; /* announced by the file, or -1 */
     bool labelled;
-    bdml_names classes; /* grows while reading */
+    bdml_names classes;  /* grows while reading */
     char **feature_name; /* d of them, or NULL */
 };
 
@@ -110,8 +110,8 @@ void bdml_input_close(bdml_input *in);
 const char *bdml_input_name(const bdml_input *in);
 const char *bdml_input_path(const bdml_input *in); /* as given; "-" for standard input */
 /* Look at the next bytes without taking them; *n is less than wanted only at the end. */
-bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want, const unsigned char **bytes,
-                            size_t *n);
+bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want,
+                            const unsigned char **bytes, size_t *n);
 /* Take exactly n bytes, or BDML_ERR_FORMAT "file ends after ..., truncated?" saying `what`. */
 bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t n, const char *what);
 /* The next line without its end of line ("\n", "\r\n" or "\r"), NUL-terminated, valid until the next
@@ -130,12 +130,12 @@ bool bdml_input_at_end(bdml_handle *h, bdml_input *in);
  * Constant columns get factor 0: they carry no information and cannot blow up. */
 typedef struct bdml_prepare {
     int d_in, d_out;
-    double *fill;   /* d_in, or NULL: missing values are refused */
-    int scale;      /* BDML_SCALE_... */
-    double *shift;  /* d_in, zscore and minmax; else NULL */
-    double *factor; /* d_in, zscore and minmax; else NULL */
-    double *center; /* d_in, PCA; else NULL */
-    double *basis;  /* d_in x d_out column-major, orthonormal columns, PCA; else NULL */
+    double *fill;    /* d_in, or NULL: missing values are refused */
+    int scale;       /* BDML_SCALE_... */
+    double *shift;   /* d_in, zscore and minmax; else NULL */
+    double *factor;  /* d_in, zscore and minmax; else NULL */
+    double *center;  /* d_in, PCA; else NULL */
+    double *basis;   /* d_in x d_out column-major, orthonormal columns, PCA; else NULL */
     double variance; /* share of variance that PCA kept; 1 without */
 } bdml_prepare;
 

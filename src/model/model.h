@@ -49,17 +49,17 @@ bdml_status bdml_container_from_bytes(bdml_handle *h, const void *bytes, size_t 
 
 struct bdml_model {
     bdml_prepare prepare;
-    int d, q;            /* prepared dimension; rows of L */
-    double *l;           /* q rows of d */
-    double kappa;        /* of M = L'L; infinite when singular */
+    int d, q;     /* prepared dimension; rows of L */
+    double *l;    /* q rows of d */
+    double kappa; /* of M = L'L; infinite when singular */
     int classes;
     char **class_name;
     char **feature_name; /* prepare.d_in of them, or NULL */
     int64_t points;      /* mapped training points kept for k-NN, 0 = none */
     double *z;           /* points rows of q */
     int32_t *y;
-    json_t *info;        /* method, settings, fingerprint, times, certificate: grows with the methods */
-    char *description;   /* info and shape as JSON text, made on demand */
+    json_t *info; /* method, settings, fingerprint, times, certificate: grows with the methods */
+    char *description; /* info and shape as JSON text, made on demand */
 };
 
 /* A model with everything but L: the preparation is taken over (moved), names copied from data. */

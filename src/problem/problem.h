@@ -14,15 +14,15 @@
  *
  * so that pair and triplet constraints mix, and a triplet costs two 32-bit numbers. */
 struct bdml_constraints {
-    int64_t n;       /* rows of the data */
-    int64_t pairs;   /* distinct pairs */
+    int64_t n;     /* rows of the data */
+    int64_t pairs; /* distinct pairs */
     int32_t *pi, *pj;
     int64_t targets; /* pairs in the objective, as pair numbers */
     int32_t *target;
     int64_t m;
     int32_t *far, *near;
-    double *margin;  /* per constraint, or NULL: all 1 */
-    double *weight;  /* per constraint (soft form), or NULL: all 1 */
+    double *margin; /* per constraint, or NULL: all 1 */
+    double *weight; /* per constraint (soft form), or NULL: all 1 */
     /* what was found while building, for reports */
     int64_t duplicates;     /* repeated constraints, dropped */
     int64_t contradictions; /* same vector under two labels; pairs both target and impostor */
