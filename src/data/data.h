@@ -149,6 +149,8 @@ bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n,
  * fine); the message counts rows from `first`. */
 bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, int64_t first, double *z);
+/* BDML_ERR_DATA, naming row and column, when a value of this row cannot be prepared. */
+bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const double *x, int64_t row);
 /* PCA of the data after p's scaling, by the setting "pca": sets center, basis, d_out, variance. */
 bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);

@@ -278,12 +278,18 @@ done:
 
 /* ---- applying -------------------------------------------------------------------------------------- */
 
+static bool is_usable(const bdml_prepare *p, const double *x)
+{
+    for (int j = 0; j < p->d_in; j++)
+        if (!isfinite(x[j]) && !(p->fill && isnan(x[j]))) return false;
+    return true;
+}
+
 /* False, and nothing written, when a value is not finite. z may be x. */
 static bool scale_row(const bdml_prepare *p, const double *x, double *z)
 {
     int d = p->d_in;
-    for (int j = 0; j < d; j++)
-        if (!isfinite(x[j]) && !(p->fill && isnan(x[j]))) return false;
+    if (!is_usable(p, x)) return false;
     for (int j = 0; j < d; j++) {
         double v = p->fill && isnan(x[j]) ? p->fill[j] : x[j];
         z[j] = p->factor ? (v - p->shift[j]) * p->factor[j] : v;
@@ -294,6 +300,11 @@ static bool scale_row(const bdml_prepare *p, const double *x, double *z)
     }
     for (int j = 0; p->center && j < d; j++) z[j] -= p->center[j];
     return true;
+}
+
+bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const double *x, int64_t row)
+{
+    return is_usable(p, x) ? BDML_OK : not_finite(h, x, p->d_in, p->fill, row);
 }
 
 bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
