@@ -73,12 +73,12 @@ typedef struct bdml_source_ops {
 
 struct bdml_source {
     const bdml_source_ops *ops;
-    void *state;         /* the format's own */
-    bdml_input *in;      /* closed by bdml_source_close, after ops->close */
-    char *path;          /* for messages; "standard input" for "-" */
-    int d;               /* known once open */
-    int64_t rows;        /* announced by the file, or -1 */
-    bool lines;          /* block->line counts lines of text; otherwise rows from 1 */
+    void *state;    /* the format's own */
+    bdml_input *in; /* closed by bdml_source_close, after ops->close */
+    char *path;     /* for messages; "standard input" for "-" */
+    int d;          /* known once open */
+    int64_t rows;   /* announced by the file, or -1 */
+    bool lines;     /* block->line counts lines of text; otherwise rows from 1 */
     bool labelled;
     int label_column;    /* place of the label among the file's columns, or -1: for messages */
     bdml_names classes;  /* grows while reading */

@@ -351,7 +351,7 @@ bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare 
     bool few_rows = data->n < data->d, randomised = sketch_pays(data, asked);
     stream s = {.data = data, .p = p};
     spectrum e = {0};
-    int components;
+    int components = 0;
 
     if (asked >= 1.0 && asked != floor(asked))
         return bdml_fail(

@@ -61,8 +61,8 @@ void bdml_la_gram(const bdml_handle *h, int d, int64_t n, const double *x, int64
  * map kept as q rows of d is passed as it is. The image of a row depends on that row alone, to the
  * bit, not on its place. ws: bdml_la_map_size(q, d) doubles. */
 size_t bdml_la_map_size(int q, int d);
-void bdml_la_map_rows(const bdml_handle *h, int q, int d, const double *a, int64_t n, const double *x,
-                      int64_t ldx, double *z, double *ws);
+void bdml_la_map_rows(const bdml_handle *h, int q, int d, const double *a, int64_t n,
+                      const double *x, int64_t ldx, double *z, double *ws);
 
 /* ---- symmetric eigenproblem, Cholesky (lapack.c) ----------------------------------------------- */
 

@@ -14,7 +14,8 @@ int64_t bdml_model_block(const bdml_handle *h, size_t bytes_per_row)
     return BDML_MAX(tiles, 1) * ROWS_AT_ONCE;
 }
 
-bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x, double *z)
+bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                           double *z)
 {
     double *ws = bdml_alloc(h, bdml_la_map_size(model->q, model->d), sizeof *ws);
     if (!ws) return BDML_ERR_MEMORY;
@@ -55,8 +56,10 @@ static bdml_status check_points(bdml_handle *h, const bdml_model *model, int64_t
         return bdml_fail(h, BDML_ERR_ARGUMENT, "model, points and result must not be NULL");
     if (n < 0) return bdml_fail(h, BDML_ERR_ARGUMENT, "there cannot be %lld points", (long long)n);
     if (ld < model->prepare.d_in || ld > INT32_MAX)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "the model takes points of %d values, but rows are %lld "
-                         "apart", model->prepare.d_in, (long long)ld);
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "the model takes points of %d values, but rows are %lld "
+                         "apart",
+                         model->prepare.d_in, (long long)ld);
     return BDML_OK;
 }
 
@@ -110,8 +113,9 @@ static double squared_distance(int q, const double *a, const double *b)
     return sum;
 }
 
-static bdml_status distance_block(bdml_handle *h, const bdml_model *model, const double *x, int64_t ld,
-                                  int64_t count, const int64_t *pair, pair_block *b, double *distance)
+static bdml_status distance_block(bdml_handle *h, const bdml_model *model, const double *x,
+                                  int64_t ld, int64_t count, const int64_t *pair, pair_block *b,
+                                  double *distance)
 {
     int d = model->prepare.d_in, q = model->q;
     distinct_rows(b, count, pair);

@@ -131,15 +131,17 @@ static bdml_status header_text(bdml_handle *h, bdml_container *c, char **text)
     for (size_t k = 0; ok && k < c->items; k++) {
         const bdml_item *item = &c->item[k];
         ok = json_array_append_new(list,
-                                   json_pack("{s:s, s:s, s:o, s:I, s:I}", "name", item->name, "type",
-                                             bdml_cell_name[item->cell], "shape", shape_json(item),
-                                             "offset", (json_int_t)item->offset, "bytes",
-                                             (json_int_t)item->bytes)) == 0;
+                                   json_pack("{s:s, s:s, s:o, s:I, s:I}", "name", item->name,
+                                             "type", bdml_cell_name[item->cell], "shape",
+                                             shape_json(item), "offset", (json_int_t)item->offset,
+                                             "bytes", (json_int_t)item->bytes)) == 0;
     }
     ok = json_object_set_new(c->header, "arrays", list) == 0 && ok;
-    *text = ok ? json_dumps(c->header, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    *text =
+        ok ? json_dumps(c->header, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (*text) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_MEMORY, "the file header cannot be written as JSON: out of memory");
+    return bdml_fail(h, BDML_ERR_MEMORY,
+                     "the file header cannot be written as JSON: out of memory");
 }
 
 static void put_cells(const bdml_item *item, unsigned char *out)

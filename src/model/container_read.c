@@ -22,14 +22,15 @@ static bdml_status check_frame(bdml_handle *h, const unsigned char *p, size_t si
     if (memcmp(p, bdml_container_magic, BDML_MIN(size, magic)) != 0)
         return bdml_fail(h, BDML_ERR_FORMAT, "not a bdml file (it does not begin with BDMLFILE)");
     if (size < LEAST)
-        return bdml_fail(h, BDML_ERR_FORMAT, "truncated: %zu bytes, a bdml file has at least %d", size,
-                         (int)LEAST);
+        return bdml_fail(h, BDML_ERR_FORMAT, "truncated: %zu bytes, a bdml file has at least %d",
+                         size, (int)LEAST);
     uint64_t major = bdml_get_le(p + 8, 2), minor = bdml_get_le(p + 10, 2);
     if (major > BDML_CONTAINER_MAJOR)
-        return bdml_fail(h, BDML_ERR_FORMAT,
-                         "written by a newer bdml: file format %d.%d, this library (%s) reads up to "
-                         "%d; update bdml",
-                         (int)major, (int)minor, bdml_version(), (int)BDML_CONTAINER_MAJOR);
+        return bdml_fail(
+            h, BDML_ERR_FORMAT,
+            "written by a newer bdml: file format %d.%d, this library (%s) reads up to "
+            "%d; update bdml",
+            (int)major, (int)minor, bdml_version(), (int)BDML_CONTAINER_MAJOR);
     uint64_t total = bdml_get_le(p + 24, 8);
     if (total > size)
         return bdml_fail(h, BDML_ERR_FORMAT, "truncated: %zu bytes of %llu", size,
@@ -83,14 +84,16 @@ static bdml_status read_item(bdml_handle *h, bdml_container *c, const json_t *en
     if (!name || cell < 0 || !read_shape(json_object_get(entry, "shape"), &rows, &columns) ||
         !read_natural(json_object_get(entry, "offset"), &offset) ||
         !read_natural(json_object_get(entry, "bytes"), &bytes))
-        return bdml_fail(h, BDML_ERR_FORMAT,
-                         "damaged: an array is described by no name, type, shape, offset and bytes that "
-                         "this library knows");
+        return bdml_fail(
+            h, BDML_ERR_FORMAT,
+            "damaged: an array is described by no name, type, shape, offset and bytes that "
+            "this library knows");
     BDML_TRY(bdml_container_add(h, c, name, (bdml_cell)cell, rows, columns, NULL));
     bdml_item *item = &c->item[c->items - 1];
     if ((uint64_t)bytes != item->bytes)
-        return bdml_fail(h, BDML_ERR_FORMAT, "damaged: array '%.100s' claims %lld bytes, its shape %zu",
-                         name, (long long)bytes, item->bytes);
+        return bdml_fail(h, BDML_ERR_FORMAT,
+                         "damaged: array '%.100s' claims %lld bytes, its shape %zu", name,
+                         (long long)bytes, item->bytes);
     if ((uint64_t)offset < *end || offset % BDML_CONTAINER_ALIGN != 0 || (uint64_t)offset > limit ||
         item->bytes > limit - (size_t)offset)
         return bdml_fail(h, BDML_ERR_FORMAT,
@@ -149,8 +152,8 @@ static bdml_status open_owned(bdml_handle *h, unsigned char *file, size_t size, 
     return status == BDML_ERR_FORMAT ? bdml_fail_context(h, status, "%.500s", name) : status;
 }
 
-bdml_status bdml_container_from_bytes(bdml_handle *h, const void *bytes, size_t size, const char *name,
-                                      bdml_container **out)
+bdml_status bdml_container_from_bytes(bdml_handle *h, const void *bytes, size_t size,
+                                      const char *name, bdml_container **out)
 {
     *out = NULL;
     unsigned char *copy = bdml_alloc(h, size, 1);
@@ -193,15 +196,17 @@ done:
 /* ---- arrays out ------------------------------------------------------------------------------------ */
 
 /* The item of that name and type, with the shape wanted; *found is NULL when it is absent. */
-static bdml_status find_item(bdml_handle *h, const bdml_container *c, const char *name, bdml_cell cell,
-                             int64_t *rows, int64_t *columns, const bdml_item **found)
+static bdml_status find_item(bdml_handle *h, const bdml_container *c, const char *name,
+                             bdml_cell cell, int64_t *rows, int64_t *columns,
+                             const bdml_item **found)
 {
     const bdml_item *item = bdml_container_find(c, name);
     *found = item;
     if (!item) return BDML_OK;
     if (item->cell != cell || (*rows >= 0 && *rows != item->rows) ||
         (*columns >= 0 && *columns != item->columns))
-        return bdml_fail(h, BDML_ERR_FORMAT, "%.300s: array '%s' is %s %lld x %lld, wanted %s %lld x %lld",
+        return bdml_fail(h, BDML_ERR_FORMAT,
+                         "%.300s: array '%s' is %s %lld x %lld, wanted %s %lld x %lld",
                          c->name ? c->name : "file", name, bdml_cell_name[item->cell],
                          (long long)item->rows, (long long)item->columns, bdml_cell_name[cell],
                          (long long)*rows, (long long)*columns);

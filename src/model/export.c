@@ -40,13 +40,13 @@ done:
 
 /* The variable in a MAT v5 file at `path`. The text at the head of the file is ours: matio's own has
  * the date in it, and the same model shall give the same bytes. */
-static bool write_variable(const char *path, const matrix *m, const double *columns)
+static bool write_variable(const char *path, const matrix *m, double *columns)
 {
     size_t dims[2] = {(size_t)m->rows, (size_t)m->columns};
     mat_t *mat = Mat_CreateVer(path, "MATLAB 5.0 MAT-file, written by bdml", MAT_FT_MAT5);
     if (!mat) return false;
-    matvar_t *var = Mat_VarCreate(m->name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, columns,
-                                  MAT_F_DONT_COPY_DATA);
+    matvar_t *var =
+        Mat_VarCreate(m->name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, columns, MAT_F_DONT_COPY_DATA);
     bool ok = var && Mat_VarWrite(mat, var, MAT_COMPRESSION_NONE) == 0;
     Mat_VarFree(var);
     return Mat_Close(mat) == 0 && ok;
@@ -102,12 +102,16 @@ bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, const cha
                          "bdml_export_model: model, what and path must not be NULL");
     bool metric = strcmp(what, "M") == 0;
     if (!metric && strcmp(what, "L") != 0)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "what is exported must be L or M, got '%.50s'", what);
-    matrix m = {.name = metric ? "M" : "L", .rows = metric ? model->d : model->q, .columns = model->d};
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "what is exported must be L or M, got '%.50s'",
+                         what);
+    matrix m = {.name = metric ? "M" : "L",
+                .rows = metric ? model->d : model->q,
+                .columns = model->d};
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
     bdml_status status = BDML_ERR_MEMORY;
     m.x = bdml_alloc(h, (size_t)m.rows * (size_t)m.columns, sizeof *m.x);
-    if (m.x) status = metric ? bdml_model_get_metric(h, model, m.x) : bdml_model_get_map(h, model, m.x);
+    if (m.x)
+        status = metric ? bdml_model_get_metric(h, model, m.x) : bdml_model_get_map(h, model, m.x);
     if (status == BDML_OK) status = write_matrix(h, path, &m);
     free(m.x);
     bdml_phase_leave(h, previous);

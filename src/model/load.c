@@ -17,13 +17,14 @@ static bdml_status read_int(bdml_handle *h, const json_t *header, const char *ke
     const json_t *v = json_object_get(header, key);
     *out = json_integer_value(v);
     if (json_is_integer(v) && *out >= least && *out <= most) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_FORMAT, "damaged model: '%s' must be a whole number from %lld to %lld",
-                     key, (long long)least, (long long)most);
+    return bdml_fail(h, BDML_ERR_FORMAT,
+                     "damaged model: '%s' must be a whole number from %lld to %lld", key,
+                     (long long)least, (long long)most);
 }
 
 /* An array of finite doubles that must be there exactly when `wanted`. */
-static bdml_status read_array(bdml_handle *h, const bdml_container *c, const char *name, int64_t rows,
-                              int64_t columns, bool wanted, double **out)
+static bdml_status read_array(bdml_handle *h, const bdml_container *c, const char *name,
+                              int64_t rows, int64_t columns, bool wanted, double **out)
 {
     BDML_TRY(bdml_container_get_f8(h, c, name, &rows, &columns, out));
     if ((*out != NULL) != wanted)
@@ -32,7 +33,8 @@ static bdml_status read_array(bdml_handle *h, const bdml_container *c, const cha
     size_t cells = (size_t)rows * (size_t)BDML_MAX(columns, 1);
     for (size_t k = 0; *out && k < cells; k++)
         if (!isfinite((*out)[k]))
-            return bdml_fail(h, BDML_ERR_FORMAT, "damaged model: array '%s' holds %g", name, (*out)[k]);
+            return bdml_fail(h, BDML_ERR_FORMAT, "damaged model: array '%s' holds %g", name,
+                             (*out)[k]);
     return BDML_OK;
 }
 
@@ -64,7 +66,8 @@ static bdml_status read_prepare(bdml_handle *h, const bdml_container *c, const j
     return read_array(h, c, "basis", d_out, d_in, variance != NULL, &p->basis);
 }
 
-static bdml_status read_map(bdml_handle *h, const bdml_container *c, const json_t *header, bdml_model *m)
+static bdml_status read_map(bdml_handle *h, const bdml_container *c, const json_t *header,
+                            bdml_model *m)
 {
     int64_t q;
     const json_t *kappa = json_object_get(header, "kappa");
@@ -156,7 +159,8 @@ bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size
     bdml_container *c;
     if (!h || !out) return BDML_ERR_ARGUMENT;
     *out = NULL;
-    if (!bytes) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model_bytes: bytes must not be NULL");
+    if (!bytes)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model_bytes: bytes must not be NULL");
     BDML_TRY(bdml_container_from_bytes(h, bytes, size, "model in memory", &c));
     return model_from(h, c, "model in memory", out);
 }

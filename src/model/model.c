@@ -120,15 +120,18 @@ bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const doubl
     BDML_GO(bdml_la_eigh(h, d, a, lambda, true, &ws));
     double most = lambda[d - 1], noise = d * DBL_EPSILON * most;
     if (!(most > 0.0) || !isfinite(most)) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "the metric has no positive eigenvalue (largest: %g): all distances would "
-                           "be 0", most);
+        status =
+            bdml_fail(h, BDML_ERR_DATA,
+                      "the metric has no positive eigenvalue (largest: %g): all distances would "
+                      "be 0",
+                      most);
         goto done;
     }
     if (lambda[0] < -BDML_MAX(IMPORT_SLACK * most, noise)) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "the metric must be positive semidefinite, its eigenvalues go from %g to %g",
-                           lambda[0], most);
+        status =
+            bdml_fail(h, BDML_ERR_DATA,
+                      "the metric must be positive semidefinite, its eigenvalues go from %g to %g",
+                      lambda[0], most);
         goto done;
     }
     while (q < d && lambda[d - 1 - q] > noise) q++;
@@ -185,9 +188,11 @@ bdml_status bdml_model_keep_points(bdml_handle *h, bdml_model *model, int64_t n,
 
     if (keep == BDML_AUTO_NO || n < 1) return BDML_OK;
     if (keep == BDML_AUTO_AUTO && bytes > KEEP_BYTES) {
-        bdml_log(h, BDML_LOG_INFO,
-                 "the mapped training points (%.0f MiB) are not kept in the model; keep-points = yes "
-                 "keeps them", bytes / 1048576.0);
+        bdml_log(
+            h, BDML_LOG_INFO,
+            "the mapped training points (%.0f MiB) are not kept in the model; keep-points = yes "
+            "keeps them",
+            bytes / 1048576.0);
         return BDML_OK;
     }
     BDML_NEW(h, z, (size_t)n * (size_t)model->q);
@@ -217,17 +222,20 @@ static bdml_status symmetrize(bdml_handle *h, int d, const double *m, double *ou
     double largest = 0.0;
     for (size_t e = 0; e < (size_t)d * (size_t)d; e++) {
         if (!isfinite(m[e]))
-            return bdml_fail(h, BDML_ERR_DATA, "the metric holds %g at row %lld, column %lld (from 0)",
-                             m[e], (long long)(e / (size_t)d), (long long)(e % (size_t)d));
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "the metric holds %g at row %lld, column %lld (from 0)", m[e],
+                             (long long)(e / (size_t)d), (long long)(e % (size_t)d));
         largest = BDML_MAX(largest, fabs(m[e]));
     }
     for (int i = 0; i < d; i++)
         for (int j = 0; j <= i; j++) {
             double a = COL(m, d, i)[j], b = COL(m, d, j)[i];
             if (!(fabs(a - b) <= IMPORT_SLACK * largest))
-                return bdml_fail(h, BDML_ERR_DATA,
-                                 "the metric must be symmetric, but row %d, column %d is %.15g and row "
-                                 "%d, column %d is %.15g", i, j, a, j, i, b);
+                return bdml_fail(
+                    h, BDML_ERR_DATA,
+                    "the metric must be symmetric, but row %d, column %d is %.15g and row "
+                    "%d, column %d is %.15g",
+                    i, j, a, j, i, b);
             COL(out, d, i)[j] = COL(out, d, j)[i] = 0.5 * a + 0.5 * b;
         }
     return BDML_OK;
@@ -267,8 +275,8 @@ bdml_status bdml_model_from_map(bdml_handle *h, int q, int d, const double *l, i
     *out = NULL;
     if (!l) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_model_from_map: l must not be NULL");
     if (q < 1 || d < 1)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "a map needs at least 1 row and 1 column, got %d x %d", q,
-                         d);
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "a map needs at least 1 row and 1 column, got %d x %d", q, d);
     if (is_metric && q != d)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "a metric is square, got %d x %d", q, d);
     bdml_la_enter();
@@ -322,7 +330,8 @@ bdml_status bdml_model_get_metric(bdml_handle *h, const bdml_model *model, doubl
 {
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || !m)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_model_get_metric: model and m must not be NULL");
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_model_get_metric: model and m must not be NULL");
     bdml_la_enter();
     bdml_la_syrk('N', model->d, model->q, 1.0, model->l, model->d, 0.0, m, model->d);
     bdml_la_mirror(model->d, m, model->d);

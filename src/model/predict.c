@@ -66,16 +66,19 @@ static bdml_status find_voters(bdml_handle *h, const bdml_model *model, const bd
 {
     if (train) {
         if (train->d != model->prepare.d_in)
-            return bdml_fail(h, BDML_ERR_DATA, "the training data have %d columns, the model takes %d",
-                             train->d, model->prepare.d_in);
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "the training data have %d columns, the model takes %d", train->d,
+                             model->prepare.d_in);
         if (!train->y || train->classes < 1 || train->n < 1)
-            return bdml_fail(h, BDML_ERR_DATA, "the training data have no labels: nothing can vote");
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "the training data have no labels: nothing can vote");
         return map_voters(h, model, train, v);
     }
     if (model->points < 1 || !model->y)
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "the model keeps no labelled points: give the training data, or train with "
-                         "keep-points = yes");
+        return bdml_fail(
+            h, BDML_ERR_DATA,
+            "the model keeps no labelled points: give the training data, or train with "
+            "keep-points = yes");
     v->n = model->points;
     v->classes = model->classes;
     v->z = model->z;
@@ -83,8 +86,8 @@ static bdml_status find_voters(bdml_handle *h, const bdml_model *model, const bd
     return BDML_OK;
 }
 
-static bdml_status predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train, int64_t n,
-                           const double *x, int64_t ld, int32_t *label)
+static bdml_status predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
+                           int64_t n, const double *x, int64_t ld, int32_t *label)
 {
     bdml_status status = BDML_OK;
     voters v = {0};
@@ -100,8 +103,15 @@ static bdml_status predict(bdml_handle *h, const bdml_model *model, const bdml_d
     BDML_NEW(h, count, v.classes);
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = BDML_MIN(block, n - i);
-        bdml_knn_query query = {.n = v.n, .d = model->q, .x = v.z, .ld = model->q, .queries = rows,
-                                .q = z, .ldq = model->q, .which = BDML_ANY_CLASS, .k = k};
+        bdml_knn_query query = {.n = v.n,
+                                .d = model->q,
+                                .x = v.z,
+                                .ld = model->q,
+                                .queries = rows,
+                                .q = z,
+                                .ldq = model->q,
+                                .which = BDML_ANY_CLASS,
+                                .k = k};
         BDML_GO(bdml_transform(h, model, rows, COL(x, ld, i), ld, z));
         BDML_GO(bdml_knn_search(h, &query, index, NULL));
         for (int64_t r = 0; r < rows; r++)
@@ -115,15 +125,17 @@ done:
     return status;
 }
 
-bdml_status bdml_predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train, int64_t n,
-                         const double *x, int64_t ld, int32_t *label)
+bdml_status bdml_predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
+                         int64_t n, const double *x, int64_t ld, int32_t *label)
 {
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || n < 0 || (n > 0 && (!x || !label)))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "model, points and labels must not be NULL");
     if (ld < model->prepare.d_in)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "the model takes points of %d values, but rows are %lld "
-                         "apart", model->prepare.d_in, (long long)ld);
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "the model takes points of %d values, but rows are %lld "
+                         "apart",
+                         model->prepare.d_in, (long long)ld);
     bdml_la_enter();
     bdml_status status = predict(h, model, train, n, x, ld, label);
     bdml_la_leave();

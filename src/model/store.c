@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 static const char *const shape_keys[] = {
-    "kind",  "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
-    "fill",  "pca_variance",    "classes",   "feature_names",    "points", "name_bytes",
+    "kind", "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
+    "fill", "pca_variance",    "classes",   "feature_names",    "points", "name_bytes",
 };
 const char bdml_model_kind[] = "model";
 
@@ -68,7 +68,8 @@ static bool narrow(char *name)
     return true;
 }
 
-bdml_status bdml_model_read_names(bdml_handle *h, const json_t *list, int count, bool bytes, char ***out)
+bdml_status bdml_model_read_names(bdml_handle *h, const json_t *list, int count, bool bytes,
+                                  char ***out)
 {
     *out = bdml_calloc(h, (size_t)count, sizeof **out);
     if (!*out) return BDML_ERR_MEMORY;
@@ -131,7 +132,8 @@ static json_t *describe(const bdml_model *m)
 bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **out)
 {
     *out = describe(model);
-    return *out ? BDML_OK : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    return *out ? BDML_OK
+                : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 }
 
 /* Made once; when two threads ask at the same time, the first text stays. */
@@ -200,7 +202,8 @@ bdml_status bdml_save_model(bdml_handle *h, const bdml_model *model, const char 
     return status;
 }
 
-bdml_status bdml_save_model_bytes(bdml_handle *h, const bdml_model *model, void **bytes, size_t *size)
+bdml_status bdml_save_model_bytes(bdml_handle *h, const bdml_model *model, void **bytes,
+                                  size_t *size)
 {
     bdml_container *c;
     if (!h) return BDML_ERR_ARGUMENT;
