@@ -168,6 +168,9 @@ bdml_status bdml_write_csv(bdml_handle *h, const bdml_dataset *data, char delimi
 bdml_status bdml_write_svmlight(bdml_handle *h, const bdml_dataset *data, const char *path);
 /* Labels go to NAME.labels.npy beside NAME.npy. */
 bdml_status bdml_write_npy(bdml_handle *h, const bdml_dataset *data, const char *path);
+/* rows x columns doubles, row-major, as <f8 in C order. */
+bdml_status bdml_write_npy_matrix(bdml_handle *h, const char *path, int64_t rows, int64_t columns,
+                                  const double *x);
 
 /* ---- preparing (prepare.c, pca.c) ------------------------------------------------------------------ */
 
@@ -193,6 +196,15 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prep
 /* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */
 bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, double *z);
+/* The first step alone: z (n rows of d_in) is filled in and scaled, less the center when there is PCA.
+ * z may be x itself when ld == d_in. BDML_ERR_DATA at a value that is not finite (NaN with fill is
+ * fine); the message counts rows from `first`. */
+bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
+                               int64_t ld, int64_t first, double *z);
+/* BDML_ERR_DATA, naming row and column, when a value of this row cannot be prepared. */
+bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const double *x, int64_t row);
+/* PCA of the data after p's scaling, by the setting "pca": sets center, basis, d_out, variance. */
+bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);
 
 /* ---- splits (splits.c) -------------------------------------------------------------------------------- */
