@@ -174,6 +174,9 @@ bdml_status cli_default_name(cli *c, const char *path, const char *ending, char 
 bool cli_ends_with(const char *s, const char *ending);
 int64_t cli_file_size(const char *path); /* -1 when there is none */
 
+/* Read a second data file: --labels-file belongs to the first. */
+bdml_status cli_read_other(cli *c, const char *path, bdml_dataset **out);
+
 /* Rows of text into a file that appears whole or not at all. */
 typedef struct cli_writer {
     cli *c;

@@ -35,7 +35,7 @@ static bdml_status read_all(job *j)
         BDML_TRY(
             check_width(c, c->argument[0], j->data, j->model->prepare.d_in, "the model wants"));
     if (c->arguments < 2) return BDML_OK;
-    BDML_TRY(bdml_read_dataset(c->h, c->argument[1], &j->query));
+    BDML_TRY(cli_read_other(c, c->argument[1], &j->query));
     return check_width(c, c->argument[1], j->query, j->data->d, "the data have");
 }
 

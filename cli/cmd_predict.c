@@ -47,7 +47,7 @@ static bdml_status take_training_points(cli *c, bdml_model *model)
     double *z = NULL;
     int32_t *y = NULL;
 
-    BDML_GO(bdml_read_dataset(c->h, path, &train));
+    BDML_GO(cli_read_other(c, path, &train));
     if (!train->y) {
         status = bdml_fail(c->h, BDML_ERR_DATA, "%s: has no labels, so it cannot vote", path);
         goto done;

@@ -96,6 +96,20 @@ bdml_status cli_default_name(cli *c, const char *path, const char *ending, char 
     return BDML_OK;
 }
 
+bdml_status cli_read_other(cli *c, const char *path, bdml_dataset **out)
+{
+    bdml_status status = BDML_OK;
+    char *labels = bdml_strdup(c->h, bdml_get(c->h, "labels-file"));
+    *out = NULL;
+    if (!labels) return BDML_ERR_MEMORY;
+    BDML_GO(bdml_set(c->h, "labels-file", ""));
+    BDML_GO(bdml_read_dataset(c->h, path, out));
+    BDML_GO(bdml_set(c->h, "labels-file", labels));
+done:
+    free(labels);
+    return status;
+}
+
 /* ---- rows of text --------------------------------------------------------------------------------------- */
 
 bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w)

@@ -60,6 +60,16 @@ static void print_group(FILE *f, const cli_command *command, const char *group)
     }
 }
 
+/* What is the command's own first, what all commands share last. */
+enum { GROUP_RANKS = 3 };
+static int group_rank(const char *group)
+{
+    if (strcmp(group, "general") == 0 || strcmp(group, "report") == 0) return 2;
+    for (int i = 0; i < bdml_option_count(); i++)
+        if (strcmp(bdml_option_at(i)->group, group) == 0) return 1;
+    return 0;
+}
+
 void cli_help_command(FILE *f, const cli_command *command)
 {
     const char *group;
@@ -75,11 +85,9 @@ void cli_help_command(FILE *f, const cli_command *command)
         fprintf(f, "%s  %.*s\n", p == command->examples ? "\n" : "", n, p);
         p += n + (p[n] == '\n');
     }
-    /* The command's own groups first, those that all commands share last. */
-    for (int common = 0; common < 2; common++)
+    for (int rank = 0; rank < GROUP_RANKS; rank++)
         for (int i = 0; (group = cli_group_at(i)) != NULL; i++)
-            if ((strcmp(group, "general") == 0 || strcmp(group, "report") == 0) == (common != 0))
-                print_group(f, command, group);
+            if (group_rank(group) == rank) print_group(f, command, group);
     if (method && cli_command_takes(command, method)) {
         fputc('\n', f);
         cli_bold(f, "Methods");
