@@ -221,6 +221,8 @@ typedef struct bdml_file bdml_file;
 bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out);
 bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f); /* frees f, also when it fails */
+/* The path being written, for libraries that open files themselves; NULL for standard output. */
+const char *bdml_file_path(const bdml_file *f);
 void bdml_file_discard(bdml_file *f); /* nothing is left behind; NULL is fine */
 
 #endif

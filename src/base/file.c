@@ -101,6 +101,12 @@ bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size
     return BDML_OK;
 }
 
+const char *bdml_file_path(const bdml_file *f)
+{
+    if (f->temp) return f->temp;
+    return strcmp(f->path, "-") == 0 ? NULL : f->path;
+}
+
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f)
 {
     bdml_status status = BDML_OK;
