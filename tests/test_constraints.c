@@ -419,17 +419,20 @@ static bool reference_path(const char *name, char *path, size_t size)
     return access(path, R_OK) == 0;
 }
 
-/* Column by column to mean 0 and population standard deviation 1. */
+/* Column by column to mean 0 and population standard deviation 1. Iris has exact ties, which the
+ * rounding of this very formula decides in the reference: sums, then one division. */
 static void zscore(bdml_dataset *data)
 {
     double n = (double)data->n;
     for (int a = 0; a < data->d; a++) {
-        double mean = 0.0, var = 0.0;
-        for (int64_t i = 0; i < data->n; i++) mean += data->x[i * data->d + a] / n;
+        double mean = 0.0, var = 0.0, *column = data->x + a;
+        for (int64_t i = 0; i < data->n; i++) mean += column[i * data->d];
+        mean /= n;
         for (int64_t i = 0; i < data->n; i++)
-            var += (data->x[i * data->d + a] - mean) * (data->x[i * data->d + a] - mean) / n;
+            var += (column[i * data->d] - mean) * (column[i * data->d] - mean);
+        double deviation = sqrt(var / n);
         for (int64_t i = 0; i < data->n; i++)
-            data->x[i * data->d + a] = (data->x[i * data->d + a] - mean) / sqrt(var);
+            column[i * data->d] = (column[i * data->d] - mean) / deviation;
     }
 }
 
@@ -509,6 +512,7 @@ static bdml_status read_text(bdml_handle *h, const char *setting, const char *te
     assert_non_null(f);
     fputs(text, f);
     fclose(f);
+    *c = NULL;
     bdml_status status = bdml_set(h, setting, path);
     if (status == BDML_OK) status = bdml_constraint_files_read(h, 10, c);
     unlink(path);
@@ -577,8 +581,7 @@ static void forms_of_text(void **state)
     static const char *const good[] = {
         "0,1,2\n3,4,5\n",
         "i,j,k\n0,1,2\n3,4,5",
-        "\xEF\xBB\xBF"
-        "0;1;2\r\n3;4;5\r\n",
+        "\357\273\2770;1;2\r\n3;4;5\r\n",
         "  0\t1  2 \n\n# note\n3 4 5\n",
         "anchor near far\n 0 , 1 , 2\n3,4 ,5\n0,1,2\n",
     };
@@ -614,6 +617,34 @@ static void gzip_is_read(void **state)
     assert_int_equal(c->targets, 2);
     assert_int_equal(c->contradictions, 1);
     bdml_free_constraints(c);
+}
+
+/* Files about real points: rows 0 and 1 are the same point and asked to be far apart. */
+static void impossible_constraints_are_told(void **state)
+{
+    bdml_handle *h = *state;
+    static const double x[] = {4, -0.0, 4, 0, 5, 1, 6, 2};
+    char path[128];
+    bdml_dataset *data;
+    bdml_constraints *c;
+    notes said = {""};
+    bdml_set_log(h, take_note, &said);
+    check_ok(h, bdml_dataset_from_arrays(h, 4, 2, x, 2, NULL, &data)); /* files need no labels */
+    snprintf(path, sizeof path, "%s/f.csv", folder);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    fputs("3 2 1\n3 1 0\n0 1 0\n0 2 1\n", f);
+    fclose(f);
+    check_ok(h, bdml_set(h, "pairs-file", path));
+    check_ok(h, bdml_set(h, "kind", "pair"));
+    bdml_status status = bdml_mine_constraints(h, data, &c);
+    unlink(path);
+    check_ok(h, status);
+    assert_int_equal(c->m, 2);
+    assert_int_equal(bdml_constraints_contradictions(c), 1);
+    check_said(said, "rows 0 and 1 (from 0) are the same point, so no metric can part them");
+    bdml_free_constraints(c);
+    bdml_free_dataset(data);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------- */
@@ -671,6 +702,7 @@ int main(void)
         handle_test(combinations_are_checked),
         handle_test(forms_of_text),
         handle_test(gzip_is_read),
+        handle_test(impossible_constraints_are_told),
         handle_test(failures_leave_nothing_behind),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
