@@ -113,8 +113,13 @@ bdml_status bdml_labels_read(bdml_handle *h, const char *path, bdml_names *names
                              int64_t *count);
 /* The label that stands for a number: "3" for 3.0. Returns its length. */
 int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE]);
-/* Names that mark the label column: its rank among them, 0 = class, or -1. Case is ignored. */
-int bdml_label_word(const char *name);
+/* The column called class, label, target or y (in this order of preference, case ignored; the last
+ * one of equals), or -1. */
+int bdml_label_by_word(int columns, char *const *names);
+/* The column that the setting "label" means, -1 = none. names: of the columns, or NULL. automatic:
+ * what "auto" means for this file. */
+bdml_status bdml_label_column(bdml_handle *h, const char *path, int columns, char *const *names,
+                              int automatic, int *label);
 
 /* "csv" by content first (magic bytes of NPY, zip, MAT, gzip, IDX; '@relation'), then by name. */
 int bdml_format_guess(const char *path, const unsigned char *head, size_t head_size);

@@ -6,13 +6,72 @@
 
 enum { LABEL_BLOCK = 4096 }; /* labels read at a time */
 
-int bdml_label_word(const char *name)
+/* ---- the label column ------------------------------------------------------------------------ */
+
+int bdml_label_by_word(int columns, char *const *names)
 {
     static const char *const words[] = {"class", "label", "target", "y"};
-    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
-        if (strcasecmp(name, words[i]) == 0) return i;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        for (int j = columns - 1; j >= 0; j--)
+            if (strcasecmp(names[j], words[w]) == 0) return j;
     return -1;
 }
+
+/* "a, b, c" of the names, cut with "..." where the room ends. */
+static void list_names(int columns, char *const *names, char *out, size_t size)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (int j = 0; j < columns; j++) {
+        char name[BDML_EXCERPT_SIZE];
+        bdml_excerpt(names[j], strlen(names[j]), name);
+        if (used + strlen(name) + 8 > size) {
+            snprintf(out + used, size - used, ", ...");
+            return;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s%s", j ? ", " : "", name);
+    }
+}
+
+bdml_status bdml_label_column(bdml_handle *h, const char *path, int columns, char *const *names,
+                              int automatic, int *label)
+{
+    const char *setting = bdml_label_setting(h);
+    char excerpt[BDML_EXCERPT_SIZE], list[BDML_ERROR_SIZE / 2];
+    int64_t number;
+
+    *label = -1;
+    if (strcmp(setting, "none") == 0) return BDML_OK;
+    if (strcmp(setting, "last") == 0) {
+        *label = columns - 1;
+        return BDML_OK;
+    }
+    if (strcmp(setting, "auto") == 0) {
+        *label = automatic;
+        return BDML_OK;
+    }
+    for (int j = 0; names && j < columns && *label < 0; j++)
+        if (strcmp(names[j], setting) == 0) *label = j;
+    if (*label >= 0) return BDML_OK;
+    bdml_excerpt(setting, strlen(setting), excerpt);
+    if (bdml_parse_int(setting, strlen(setting), &number)) {
+        if (number < 1 || number > columns)
+            return bdml_fail(h, BDML_ERR_DATA, "%s: label column %s is not among the %d columns",
+                             path, excerpt, columns);
+        *label = (int)number - 1;
+        return BDML_OK;
+    }
+    if (!names)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: no column is called '%s', for there is no header; columns have the "
+                         "numbers 1 to %d",
+                         path, excerpt, columns);
+    list_names(columns, names, list, sizeof list);
+    return bdml_fail(h, BDML_ERR_DATA, "%s: no column is called '%s'; there are: %s", path, excerpt,
+                     list);
+}
+
+/* ---- a file of labels ---------------------------------------------------------------------------- */
 
 int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE])
 {

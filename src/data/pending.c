@@ -3,22 +3,6 @@
 
 #define PENDING __attribute__((weak)) bdml_status
 
-PENDING bdml_csv_open(bdml_handle *h, bdml_input *in, int expected_d, char delimiter,
-                      bdml_source *s)
-{
-    (void)in, (void)expected_d, (void)delimiter, (void)s;
-    return bdml_fail(h, BDML_ERR_FORMAT, "CSV cannot be read yet");
-}
-PENDING bdml_svmlight_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s)
-{
-    (void)in, (void)expected_d, (void)s;
-    return bdml_fail(h, BDML_ERR_FORMAT, "svmlight cannot be read yet");
-}
-PENDING bdml_arff_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s)
-{
-    (void)in, (void)expected_d, (void)s;
-    return bdml_fail(h, BDML_ERR_FORMAT, "ARFF cannot be read yet");
-}
 PENDING bdml_npy_open(bdml_handle *h, bdml_input *in, bdml_source *s)
 {
     (void)in, (void)s;

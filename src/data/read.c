@@ -2,6 +2,7 @@
 #include "data/data.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { BLOCK_VALUES = 1 << 16 }; /* values read at a time: half a MiB, inside the cache */
 
@@ -136,6 +137,22 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
     return BDML_OK;
 }
 
+/* A file that announces more than this machine could hold is refused before anything is read. */
+static bdml_status check_size(bdml_handle *h, const bdml_source *s)
+{
+    static const double GIB = 1073741824.0;
+    double need = (double)s->rows * (double)s->d * (double)sizeof(double);
+    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (s->rows > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: %lld rows are too many: at most %d can be indexed",
+                         s->path, (long long)s->rows, INT32_MAX);
+    if (s->rows > 0 && have > 0.0 && need > have)
+        return bdml_fail(h, BDML_ERR_MEMORY,
+                         "%s: %lld rows of %d values need %.1f GiB, this machine has %.1f", s->path,
+                         (long long)s->rows, s->d, need / GIB, have / GIB);
+    return BDML_OK;
+}
+
 static bdml_status collect(bdml_handle *h, rows *r)
 {
     bdml_status status;
@@ -232,6 +249,7 @@ static bdml_status read_all(bdml_handle *h, const char *path, bdml_dataset **out
     rows r = {0};
 
     BDML_GO(bdml_source_open(h, path, 0, &r.s));
+    BDML_GO(check_size(h, r.s));
     BDML_GO(collect(h, &r));
     BDML_NEW(h, data, 1);
     BDML_GO(make_dataset(h, &r, data));

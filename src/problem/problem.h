@@ -14,43 +14,157 @@
  *
  * so that pair and triplet constraints mix, and a triplet costs two 32-bit numbers. */
 struct bdml_constraints {
-    int64_t n;     /* rows of the data */
-    int64_t pairs; /* distinct pairs */
+    int64_t n;       /* rows of the data */
+    int64_t pairs;   /* distinct pairs */
     int32_t *pi, *pj;
     int64_t targets; /* pairs in the objective, as pair numbers */
     int32_t *target;
     int64_t m;
     int32_t *far, *near;
-    double *margin; /* per constraint, or NULL: all 1 */
-    double *weight; /* per constraint (soft form), or NULL: all 1 */
+    double *margin;  /* per constraint, or NULL: all 1 */
+    double *weight;  /* per constraint (soft form), or NULL: all 1 */
     /* what was found while building, for reports */
     int64_t duplicates;     /* repeated constraints, dropped */
     int64_t contradictions; /* same vector under two labels; pairs both target and impostor */
 };
 
-/* ---- margin operator (margin.c) ------------------------------------------------------------------ */
+/* ---- constraints (constraints.c) ------------------------------------------------------------------ */
+
+/* From rows: target pairs (i,j) and m constraints (i,j,k), j = -1 for a pair constraint. The caller
+ * has checked that rows are within 0..n-1 and differ within a pair and within a constraint. Kept in
+ * order; repeated constraints (d(i,k) = d(k,i)) and repeated rows of target pairs are dropped; (i,j)
+ * and (j,i) both count in the objective. margin, weight: per constraint, or NULL. */
+bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
+                                   const int32_t *target, int64_t m, const int32_t *rows,
+                                   const double *margin, const double *weight,
+                                   bdml_constraints **out);
+/* All constraints of a, then those of b that a lacks; target pairs likewise. Margins and weights
+ * are kept. Both must be about the same rows. */
+bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,
+                                   const bdml_constraints *b, bdml_constraints **out);
+
+/* ---- lists of pairs (combine.c) ----------------------------------------------------------------------- */
+
+/* Ordered pairs of rows (i, j) that grow. */
+typedef struct bdml_pairs {
+    int32_t *row; /* 2 each */
+    int64_t count;
+    size_t capacity; /* in rows */
+} bdml_pairs;
+bdml_status bdml_pairs_add(bdml_handle *h, bdml_pairs *list, int32_t i, int32_t j);
+void bdml_pairs_free(bdml_pairs *list);
+
+/* Target and impostor pairs of some points, as mined or read. */
+typedef struct bdml_lists {
+    bdml_pairs target, impostor;
+} bdml_lists;
+void bdml_lists_free(bdml_lists *lists);
+
+/* BDML_KIND_PAIR: a constraint per impostor pair. BDML_KIND_TRIPLET: one per combination of a target
+ * and an impostor pair with the same first row, and after them the `triplets` given (i,j,k).
+ * Objective: the target pairs. A row that is both target and impostor of another is no triplet, but
+ * counts as a contradiction. */
+bdml_status bdml_constraints_combine(bdml_handle *h, int64_t n, int kind, const bdml_lists *lists,
+                                     int64_t triplets, const int32_t *triplet,
+                                     bdml_constraints **out);
+
+/* ---- mining (mine.c, ball.c) ---------------------------------------------------------------------------- */
+
+typedef struct bdml_mining {
+    int kind, rule;         /* BDML_KIND_..., BDML_RULE_... */
+    int targets, impostors; /* nearest neighbours per point on either side; impostors may be 0 */
+    int random_impostors;   /* beside them, drawn among all points of other classes */
+    int64_t anchors;        /* random points that get constraints; 0 = all */
+    uint64_t seed;          /* of anchors and random impostors */
+} bdml_mining;
+
+/* From n rows of x and their classes y, in the Euclidean distance of x: for another metric, give
+ * mapped points. Points with fewer neighbours than asked for get those there are; BDML_ERR_DATA when
+ * that leaves no constraint at all. */
+bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                      const int32_t *y, const bdml_mining *how, bdml_constraints **out);
+/* Add to `lists` the impostors of the anchors in the ball of their farthest target (rule ball). */
+bdml_status bdml_mine_ball(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                           const int32_t *y, int64_t anchors, const int32_t *anchor,
+                           const double *radius, bdml_lists *lists);
+
+/* ---- constraint files (files.c) --------------------------------------------------------------------------- */
+
+/* True when a setting names a file of constraints. */
+bool bdml_constraint_files_given(const bdml_handle *h);
+/* Read the files of the settings, rows numbered 0..n-1, and combine them by the setting "kind". */
+bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constraints **out);
+
+/* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
+
+/* Identical vectors under different labels: *count rows that repeat an earlier row's vector with
+ * another label, and a warning that names the first few. */
+bdml_status bdml_check_twins(bdml_handle *h, const bdml_dataset *data, int64_t *count);
+/* BDML_ERR_DATA when no point has the neighbours that are asked for; points that have fewer are told
+ * to the log. */
+bdml_status bdml_check_sizes(bdml_handle *h, const bdml_dataset *data, const bdml_mining *how);
+/* Tell the log of duplicates and contradictions that were found while building. */
+void bdml_check_report(bdml_handle *h, const bdml_constraints *c);
+
+/* ---- numbered keys (keys.c) ------------------------------------------------------------------------- */
+
+/* A hash table from 64-bit keys to numbers 0, 1, ... in order of first appearance. */
+typedef struct bdml_keys {
+    uint64_t *slot; /* key + 1; 0 = free */
+    int32_t *id;
+    size_t slots;
+    int64_t count;
+} bdml_keys;
+/* *id: number of the key, which is new when *id == keys->count before the call. Fails when there
+ * are more than INT32_MAX keys. key < UINT64_MAX. */
+bdml_status bdml_keys_add(bdml_handle *h, bdml_keys *keys, uint64_t key, int32_t *id);
+int32_t bdml_keys_find(const bdml_keys *keys, uint64_t key); /* -1: not there */
+void bdml_keys_free(bdml_keys *keys);
+
+/* An unordered pair of rows as a key. */
+static inline uint64_t bdml_pair_key(int32_t i, int32_t j)
+{
+    return (uint64_t)BDML_MIN(i, j) << 32 | (uint64_t)BDML_MAX(i, j);
+}
+
+/* ---- margin operator (margin.c, forward.c, adjoint.c, diagonal.c) ----------------------------------- */
 
 /* Over prepared points X (d x n), for any symmetric M and any y:
  *
  *     forward   v_t = <A_t, M> = D(far_t) - D(near_t),   D(ij) = (x_i-x_j)' M (x_i-x_j)
- *     adjoint   A*y = sum_t y_t A_t = X' Lap X = D' diag(w) D,  w a weight per pair
+ *     adjoint   A*y = sum_t y_t A_t = X Lap X' = D diag(w) D',  w a weight per pair
  *
  * No d x d matrix per constraint, nothing allocated after init, BLAS-3, fixed tiles: same bits for
  * any number of threads. A subset (the active set) costs only its own pairs and points. Every sum
- * over data passes through `reduce` when it is set (several machines). */
+ * over data passes through `reduce` when it is set (several machines). The calls that compute stand
+ * between bdml_la_enter and bdml_la_leave of the caller. */
 typedef struct bdml_margin bdml_margin;
 
 bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                            const bdml_constraints *c, bdml_margin **out); /* x, c borrowed */
+                            const bdml_constraints *c, bdml_margin **out); /* c borrowed, x copied */
 void bdml_margin_free(bdml_margin *op);
-/* G = mean of X_ij over target pairs, both triangles. */
+
+/* Replaces sum[0..count) by its sum over all machines; NULL: this machine is the only one. */
+typedef void (*bdml_reduce_fn)(void *user, int64_t count, double *sum);
+void bdml_margin_set_reduce(bdml_margin *op, bdml_reduce_fn reduce, void *user);
+
+/* G = mean of X_ij over target pairs, both triangles. Zero when there are none. */
 void bdml_margin_objective(bdml_margin *op, double *g);
 /* Values of all constraints (count < 0: active NULL) or of the listed ones: v[k] belongs to
- * active[k]. */
+ * active[k]. m: d x d, symmetric, both triangles. */
 void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const int64_t *active,
                          double *v);
-/* S = sum of y[k] A_active[k], both triangles; zero y cost nothing. */
+/* S = sum of y[k] A_active[k], both triangles, exactly symmetric; zero y cost nothing. */
 void bdml_margin_adjoint(bdml_margin *op, const double *y, int64_t count, const int64_t *active,
                          double *s);
+/* D(pi[p], pj[p]) of all pairs of the constraints. */
+void bdml_margin_pair_distances(bdml_margin *op, const double *m, double *distance);
+
+/* The same for diagonal M = diag(m), m of length d, and the diagonal of G and of A*y, in O(pairs d). */
+void bdml_margin_objective_diag(bdml_margin *op, double *g);
+void bdml_margin_forward_diag(bdml_margin *op, const double *m, int64_t count,
+                              const int64_t *active, double *v);
+void bdml_margin_adjoint_diag(bdml_margin *op, const double *y, int64_t count,
+                              const int64_t *active, double *s);
 
 #endif
