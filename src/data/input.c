@@ -282,7 +282,7 @@ static bool find_end(bdml_input *in, size_t *stop, size_t *skip)
         size_t from = BDML_MAX(in->searched, in->pos);
         p = from < in->end ? memchr(b + from, '\n', in->end - from) : NULL;
         if (p) in->newline = (size_t)(p - b);
-        in->searched = in->end;
+        in->searched = p ? in->newline : in->end;
     }
     size_t limit = in->newline == NOWHERE ? in->end : in->newline;
     p = limit > in->pos ? memchr(b + in->pos, '\r', limit - in->pos) : NULL;
