@@ -111,6 +111,10 @@ const char *bdml_excerpt(const char *s, size_t n, char out[BDML_EXCERPT_SIZE]);
 /* labels.c: a file of labels, numbered by `names`. */
 bdml_status bdml_labels_read(bdml_handle *h, const char *path, bdml_names *names, int32_t **label,
                              int64_t *count);
+/* binary.c: labels of an NPY (numbers or texts; n, n x 1, 1 x n) or IDX file, added to `names`. NaN
+ * and empty texts are missing, -1. */
+bdml_status bdml_labels_from_binary(bdml_handle *h, bdml_input *in, int format, bdml_names *names,
+                                    int64_t *n, int32_t **label);
 /* The label that stands for a number: "3" for 3.0. Returns its length. */
 int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE]);
 /* The column called class, label, target or y (in this order of preference, case ignored; the last
@@ -127,8 +131,7 @@ int bdml_format_guess(const char *path, const unsigned char *head, size_t head_s
 /* Openers: `in` positioned at the start, owned by the source, already in s->in. They fill in s->ops,
  * state, d, rows, lines, labelled, label_column and names (before: rows and label_column -1, the rest
  * 0). When they fail, bdml_source_close frees what they left in s, through s->ops if that is set. A
- * one-dimensional array is n rows of d = 1; one of texts is d = 0 and labelled: labels-files are
- * opened by the same functions. Labels count from 0 in s->classes; missing ones are -1. */
+ * one-dimensional array is n rows of d = 1. Labels count from 0 in s->classes; missing ones are -1. */
 bdml_status bdml_csv_open(bdml_handle *h, bdml_input *in, int expected_d, char delimiter,
                           bdml_source *s);
 bdml_status bdml_svmlight_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s);
