@@ -90,6 +90,12 @@ static size_t type_size(uint32_t type)
     }
 }
 
+/* MATLAB writes indices as INT32, matio as UINT32. */
+static bool is_index_type(uint32_t type)
+{
+    return type == MAT_T_INT32 || type == MAT_T_UINT32;
+}
+
 static bool is_text_type(uint32_t type)
 {
     return type == MAT_T_UTF8 || type == MAT_T_UTF16 || type == MAT_T_UINT16 ||
@@ -169,7 +175,7 @@ static const char *check_sparse(cursor *c, const bdml_mat_variable *v)
     if (v->rank != 2) return "a sparse matrix must have 2 dimensions";
     if (!next_part(c, &ir) || !next_part(c, &jc) || !next_part(c, &data))
         return "it announces more numbers than it holds";
-    if (ir.type != MAT_T_INT32 || ir.bytes % 4 || jc.type != MAT_T_INT32 ||
+    if (!is_index_type(ir.type) || ir.bytes % 4 || !is_index_type(jc.type) ||
         jc.bytes != 4 * (columns + 1))
         return "the indices of the sparse matrix are damaged";
     for (size_t j = 0; j <= columns; j++) {
