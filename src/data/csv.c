@@ -270,7 +270,7 @@ static char find_delimiter(const char *s, size_t n)
 
 /* Is the first record a header? Not when its fields are numbers. A single text among numbers is the
  * label of a row of data, unless it is the word for a label column or the setting's, or the numbers
- * just count 0 1 2 ... or 1 2 3 ... as nameless columns do. */
+ * just count 0 1 2 ... as pandas numbers nameless columns. */
 static bool looks_like_header(const bdml_handle *h, int columns, const field *f, char *const *names)
 {
     const char *label = bdml_opt_text(h, BDML_OPT_LABEL);
@@ -290,7 +290,7 @@ static bool looks_like_header(const bdml_handle *h, int columns, const field *f,
     }
     if (texts == 0) return false;
     if (texts > 1 || columns == 1 || bdml_label_by_word(columns, names) >= 0) return true;
-    return columns > 2 && counting == columns - 1 && (first == 0.0 || first == 1.0);
+    return columns > 3 && counting == columns - 1 && first == 0.0;
 }
 
 /* Cut `copy` of the first record into fields and their texts. */

@@ -10,7 +10,8 @@
 #include <math.h>
 
 enum { FEATURES = 21, CLASSES = 3 };
-static const uint64_t STREAM = (uint64_t)0x77617665 << 32; /* "wave": apart from the other uses of the seed */
+static const uint64_t STREAM = (uint64_t)0x77617665
+                               << 32; /* "wave": apart from the other uses of the seed */
 
 static double triangle(int j, int peak)
 {
