@@ -340,17 +340,18 @@ static bdml_status look_into(bdml_handle *h, const bdml_mat_file *f, bdml_mat_va
     char note[NOTE];
     cursor c = {f->bytes + v->offset, v->bytes, f->swap, note};
     const char *why = NULL;
-    size_t n;
-    bool ended;
+    size_t n = PEEK;
+    bool ended = true;
 
     if (v->compressed) {
         BDML_GO(unpack(h, c.at, c.left, PEEK, &unpacked, &n, &ended));
-        if (!ended && n < PEEK) BDML_GO(fail_variable(h, f, v, "its compressed bytes are damaged"));
+        if (!ended && n < TAG) BDML_GO(fail_variable(h, f, v, "its compressed bytes are damaged"));
         if (n < TAG || get_u32(unpacked, f->swap) != MAT_T_MATRIX)
             BDML_GO(fail_variable(h, f, v, "it does not unpack to a variable: damaged"));
         c = (cursor){unpacked + TAG, n - TAG, f->swap, note};
     }
     if (c.left > 0) why = parse_start(&c, v); /* an element of 0 bytes is an empty array */
+    if (why && !ended && n < PEEK) why = "its compressed bytes are damaged";
     if (why) status = fail_variable(h, f, v, why);
 done:
     free(unpacked);
