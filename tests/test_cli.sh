@@ -8,19 +8,23 @@ data=$source/data
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+if ! "$bdml" version >/dev/null; then
+    echo "cases: 0 passed, 1 failed"
+    exit 1
+fi
 passed=0
 failed=0
 TERM=dumb
 export TERM
 
 ok() { # ok "what" command...: the command must succeed
-    what=$1
+    title=$1
     shift
     if "$@"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAILED: $what"
+        echo "FAILED: $title"
         sed 's/^/    stdout: /' out 2>/dev/null | head -n 5
         sed 's/^/    stderr: /' err 2>/dev/null | head -n 5
     fi
@@ -190,7 +194,7 @@ works train train.csv --scale zscore
 ok "train: default name of the model" [ -s train.bdml ]
 ok "train: a summary with the next command" grep -q 'bdml predict train.bdml' out
 works train train.csv -o wine.bdml --scale zscore --quiet
-ok "train --quiet is silent" [ ! -s out ] && [ ! -s err ]
+ok "train --quiet is silent" [ "$(cat out err | wc -c)" -eq 0 ]
 json 'r["points"] == 119 and r["features"] == 13 and r["classes"] == 3 and r["kappa"] > 1' \
     train train.csv -o wine.bdml --scale=zscore --method whiten
 works predict wine.bdml test.csv
@@ -200,8 +204,6 @@ ok "predict: only known classes" [ "$(tail -n +2 out | sort -u | tr '\n' ' ')" =
 ok "predict: the report is on stderr" grep -q '^error ' err
 cp out classes
 # The same error, counted by hand from the two files.
-wrong=$(tail -n +2 test.csv | awk -F, '{ print $NF }' | paste -d' ' - "$work/classes.body" 2>/dev/null |
-    awk '$1 != $2' | wc -l)
 tail -n +2 classes >classes.body
 wrong=$(tail -n +2 test.csv | awk -F, '{ print $NF }' | paste -d' ' - classes.body | awk '$1 != $2' | wc -l)
 ok "predict: the error is that of the classes written" grep -q "($wrong of $rows wrong)" err
@@ -220,7 +222,7 @@ ok "predict without labels: same classes" cmp -s classes out
 ok "predict without labels: no error reported" [ ! -s err ]
 "$bdml" predict wine.bdml - <test.csv >out 2>err
 ok "predict from standard input" cmp -s classes out
-exits 2 "where the model wants 13" predict wine.bdml "$data/iris.csv"
+exits 2 "wanted are 13" predict wine.bdml "$data/iris.csv"
 awk -F, -v OFS=, 'NR == 5 { $2 = "" } { print }' test.csv >hole.csv
 exits 2 "line 5, column 2" predict wine.bdml hole.csv -o hole.out
 ok "predict: nothing is written on error" [ ! -e hole.out ]
@@ -265,7 +267,8 @@ works neighbors line.csv query.csv -k 1 --which same
 ok "neighbors of a query: classes by name" [ "$(tail -n 1 out)" = "0,1,2,1" ]
 json 'r["index"] == [[1], [0], [1], [2]] and r["distance"] == [[1.0], [1.0], [4.0], [16.0]]' \
     neighbors line.csv -k 1
-exits 2 "--which needs labels" neighbors line.csv --label none --which same
+printf 'x\n1\n2\n3\n' >plain.csv
+exits 2 "--which needs labels" neighbors plain.csv --label none --which same
 exits 2 "" neighbors line.csv "$data/iris.csv"
 
 # ---- eval
@@ -320,14 +323,11 @@ for what in L M; do
 done
 works import L.csv -o L.bdml --header no
 works import M.npy -o M.bdml --what M
-json 'abs(r["model"]["kappa"] - 1) < 2 or True' info L.bdml
 "$bdml" info wine.bdml --json >one
 for what in L M; do
     "$bdml" info $what.bdml --json >two
-    ok "import of $what: the same kappa" python3 -c "
-import json
-a, b = (json.load(open(f))['kappa'] for f in ('one', 'two'))
-raise SystemExit(0 if abs(a / b - 1) < 1e-8 else 1)"
+    ok "import of $what: the same kappa" field two \
+        'abs(json.load(open("one"))["kappa"] / r["kappa"] - 1) < 1e-8'
 done
 exits 2 "--train" predict L.bdml test.csv
 works predict L.bdml test.csv --train train.csv -q
@@ -341,7 +341,7 @@ works generate waveform -n 300 -o wave2.csv --threads 2
 ok "generate: same seed, same bytes" cmp -s wave.csv wave2.csv
 works generate waveform -n 300 -o wave3.csv --seed 1
 ok "generate: another seed, other bytes" sh -c '! cmp -s wave.csv wave3.csv'
-json 'r["points"] == 300 and r["features"] == 21 and r["classes"] == 3' info wave.csv
+json 'r["points"] == 300 and r["features"] == 21 and len(r["classes"]) == 3' info wave.csv
 
 # ---- failures leave nothing behind
 printf 'a,class\n1,x\n2,x\n' >one.csv
@@ -385,8 +385,9 @@ interrupt 3 eval long.csv --splits 100000
 ok "progress in plain lines" grep -qE '^bdml: .* %' err
 ok "few lines of progress" [ "$(grep -c '%' err)" -le 3 ]
 mkfifo pipe
-sleep 2 >pipe &
+exec 3<>pipe # a writer that says nothing
 interrupt 0.5 train pipe -o never.bdml
+exec 3>&-
 ok "interrupted while waiting for input: exit 1, got $code" [ "$code" -eq 1 ]
 ok "interrupted train: says what was kept" grep -q 'no model was written' err
 ok "interrupted train: no model" [ ! -e never.bdml ]
