@@ -175,6 +175,15 @@ BDML_API int64_t bdml_constraints_count(const bdml_constraints *c);   /* m */
 BDML_API int64_t bdml_constraints_targets(const bdml_constraints *c); /* pairs in the objective */
 /* Rows of constraint t: i, j, k with j = -1 for a pair constraint. */
 BDML_API bdml_status bdml_constraints_at(const bdml_constraints *c, int64_t t, int32_t rows[3]);
+/* A margin or a weight (soft form) per constraint, finite and above 0, in the order of
+ * bdml_constraints_at; NULL: all 1. Copied. */
+BDML_API bdml_status bdml_constraints_set_margins(bdml_handle *h, bdml_constraints *c,
+                                                  const double *margin);
+BDML_API bdml_status bdml_constraints_set_weights(bdml_handle *h, bdml_constraints *c,
+                                                  const double *weight);
+/* Repeated constraints that were dropped; pairs that contradict each other (reported, kept). */
+BDML_API int64_t bdml_constraints_duplicates(const bdml_constraints *c);
+BDML_API int64_t bdml_constraints_contradictions(const bdml_constraints *c);
 BDML_API void bdml_free_constraints(bdml_constraints *c);
 
 /* ---- training and the model ------------------------------------------------------------------ */

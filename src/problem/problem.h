@@ -28,29 +28,80 @@ struct bdml_constraints {
     int64_t contradictions; /* same vector under two labels; pairs both target and impostor */
 };
 
-/* ---- margin operator (margin.c) ------------------------------------------------------------------ */
+/* ---- constraints (constraints.c) ------------------------------------------------------------------ */
+
+/* From rows: target pairs (i,j) and m constraints (i,j,k), j = -1 for a pair constraint. The caller
+ * has checked that rows are within 0..n-1 and differ within a pair and within a constraint. Kept in
+ * order; repeated constraints (d(i,k) = d(k,i)) and repeated rows of target pairs are dropped; (i,j)
+ * and (j,i) both count in the objective. margin, weight: per constraint, or NULL. */
+bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
+                                   const int32_t *target, int64_t m, const int32_t *rows,
+                                   const double *margin, const double *weight,
+                                   bdml_constraints **out);
+/* All constraints of a, then those of b that a lacks; target pairs likewise. Margins and weights
+ * are kept. Both must be about the same rows. */
+bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,
+                                   const bdml_constraints *b, bdml_constraints **out);
+
+/* ---- numbered keys (keys.c) ------------------------------------------------------------------------- */
+
+/* A hash table from 64-bit keys to numbers 0, 1, ... in order of first appearance. */
+typedef struct bdml_keys {
+    uint64_t *slot; /* key + 1; 0 = free */
+    int32_t *id;
+    size_t slots;
+    int64_t count;
+} bdml_keys;
+/* *id: number of the key, which is new when *id == keys->count before the call. Fails when there
+ * are more than INT32_MAX keys. key < UINT64_MAX. */
+bdml_status bdml_keys_add(bdml_handle *h, bdml_keys *keys, uint64_t key, int32_t *id);
+int32_t bdml_keys_find(const bdml_keys *keys, uint64_t key); /* -1: not there */
+void bdml_keys_free(bdml_keys *keys);
+
+/* An unordered pair of rows as a key. */
+static inline uint64_t bdml_pair_key(int32_t i, int32_t j)
+{
+    return (uint64_t)BDML_MIN(i, j) << 32 | (uint64_t)BDML_MAX(i, j);
+}
+
+/* ---- margin operator (margin.c, forward.c, adjoint.c, diagonal.c) ----------------------------------- */
 
 /* Over prepared points X (d x n), for any symmetric M and any y:
  *
  *     forward   v_t = <A_t, M> = D(far_t) - D(near_t),   D(ij) = (x_i-x_j)' M (x_i-x_j)
- *     adjoint   A*y = sum_t y_t A_t = X' Lap X = D' diag(w) D,  w a weight per pair
+ *     adjoint   A*y = sum_t y_t A_t = X Lap X' = D diag(w) D',  w a weight per pair
  *
  * No d x d matrix per constraint, nothing allocated after init, BLAS-3, fixed tiles: same bits for
  * any number of threads. A subset (the active set) costs only its own pairs and points. Every sum
- * over data passes through `reduce` when it is set (several machines). */
+ * over data passes through `reduce` when it is set (several machines). The calls that compute stand
+ * between bdml_la_enter and bdml_la_leave of the caller. */
 typedef struct bdml_margin bdml_margin;
 
 bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                            const bdml_constraints *c, bdml_margin **out); /* x, c borrowed */
+                            const bdml_constraints *c, bdml_margin **out); /* c borrowed, x copied */
 void bdml_margin_free(bdml_margin *op);
-/* G = mean of X_ij over target pairs, both triangles. */
+
+/* Replaces sum[0..count) by its sum over all machines; NULL: this machine is the only one. */
+typedef void (*bdml_reduce_fn)(void *user, int64_t count, double *sum);
+void bdml_margin_set_reduce(bdml_margin *op, bdml_reduce_fn reduce, void *user);
+
+/* G = mean of X_ij over target pairs, both triangles. Zero when there are none. */
 void bdml_margin_objective(bdml_margin *op, double *g);
 /* Values of all constraints (count < 0: active NULL) or of the listed ones: v[k] belongs to
- * active[k]. */
+ * active[k]. m: d x d, symmetric, both triangles. */
 void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const int64_t *active,
                          double *v);
-/* S = sum of y[k] A_active[k], both triangles; zero y cost nothing. */
+/* S = sum of y[k] A_active[k], both triangles, exactly symmetric; zero y cost nothing. */
 void bdml_margin_adjoint(bdml_margin *op, const double *y, int64_t count, const int64_t *active,
                          double *s);
+/* D(pi[p], pj[p]) of all pairs of the constraints. */
+void bdml_margin_pair_distances(bdml_margin *op, const double *m, double *distance);
+
+/* The same for diagonal M = diag(m), m of length d, and the diagonal of G and of A*y, in O(pairs d). */
+void bdml_margin_objective_diag(bdml_margin *op, double *g);
+void bdml_margin_forward_diag(bdml_margin *op, const double *m, int64_t count,
+                              const int64_t *active, double *v);
+void bdml_margin_adjoint_diag(bdml_margin *op, const double *y, int64_t count,
+                              const int64_t *active, double *s);
 
 #endif
