@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { LABEL_BLOCK = 4096 }; /* labels read at a time */
 
 /* ---- the label column ------------------------------------------------------------------------ */
 
@@ -98,81 +97,27 @@ static bdml_status read_text(bdml_handle *h, bdml_input *in, bdml_names *names, 
     }
 }
 
-/* The labels of a block: its own (an array of texts), or the numbers of its only column. */
-static bdml_status take_block(bdml_handle *h, bdml_source *s, const bdml_block *b,
-                              bdml_names *names, int32_t *label)
-{
-    for (int64_t i = 0; i < b->n; i++) {
-        char text[BDML_NUMBER_SIZE];
-        const char *name = text;
-        label[i] = -1;
-        if (s->d == 0) {
-            if (b->label[i] < 0) continue;
-            name = s->classes.text[b->label[i]];
-        } else if (isinf(b->x[i])) {
-            return bdml_source_fail(h, BDML_ERR_DATA, s, b, i, 0, "a label cannot be infinite");
-        } else if (isnan(b->x[i])) {
-            continue;
-        } else {
-            bdml_label_text(h, b->x[i], text);
-        }
-        BDML_TRY(bdml_names_add(h, names, name, strlen(name), &label[i]));
-    }
-    return BDML_OK;
-}
-
-static bdml_status read_binary(bdml_handle *h, bdml_source *s, bdml_names *names, int32_t **label,
-                               int64_t *count)
-{
-    bdml_status status;
-    bdml_block b = {0};
-    size_t capacity = 0;
-
-    if (s->d != 1 && !(s->d == 0 && s->labelled))
-        return bdml_fail(h, BDML_ERR_DATA, "%s: labels must be one column, here are %d", s->path,
-                         s->d);
-    BDML_GO(bdml_block_init(h, LABEL_BLOCK, 1, &b));
-    b.d = s->d;
-    for (;;) {
-        b.n = 0;
-        BDML_GO(s->ops->next(h, s, &b));
-        if (b.n == 0) break;
-        BDML_GO(bdml_grow(h, label, &capacity, (size_t)(*count + b.n), sizeof **label));
-        BDML_GO(take_block(h, s, &b, names, *label + *count));
-        *count += b.n;
-    }
-done:
-    bdml_block_free(&b);
-    return status;
-}
-
 bdml_status bdml_labels_read(bdml_handle *h, const char *path, bdml_names *names, int32_t **label,
                              int64_t *count)
 {
     bdml_status status = BDML_OK;
     const unsigned char *head;
-    bdml_source *s;
+    bdml_input *in = NULL;
     size_t n;
 
     *label = NULL;
     *count = 0;
-    BDML_NEW(h, s, 1);
-    s->rows = s->label_column = -1;
-    BDML_GO(bdml_input_open(h, path, &s->in));
-    s->path = bdml_strdup(h, bdml_input_name(s->in));
-    if (!s->path) BDML_GO(BDML_ERR_MEMORY);
-    BDML_GO(bdml_input_peek(h, s->in, 16, &head, &n));
+    BDML_GO(bdml_input_open(h, path, &in));
+    BDML_GO(bdml_input_peek(h, in, 16, &head, &n));
     int format = bdml_format_guess("", head, n);
-    if (format == BDML_FORMAT_NPY || format == BDML_FORMAT_IDX) {
-        BDML_GO(format == BDML_FORMAT_NPY ? bdml_npy_open(h, s->in, s)
-                                          : bdml_idx_open(h, s->in, s));
-        BDML_GO(read_binary(h, s, names, label, count));
-    } else {
-        BDML_GO(read_text(h, s->in, names, label, count));
-    }
-    if (*count == 0) status = bdml_fail(h, BDML_ERR_DATA, "%s: the file holds no labels", s->path);
+    if (format == BDML_FORMAT_NPY || format == BDML_FORMAT_IDX)
+        BDML_GO(bdml_labels_from_binary(h, in, format, names, count, label));
+    else
+        BDML_GO(read_text(h, in, names, label, count));
+    if (*count == 0)
+        status = bdml_fail(h, BDML_ERR_DATA, "%s: the file holds no labels", bdml_input_name(in));
 done:
-    bdml_source_close(s);
+    bdml_input_close(in);
     if (status != BDML_OK) {
         free(*label);
         *label = NULL;
