@@ -138,6 +138,7 @@ static bdml_status header_text(bdml_handle *h, bdml_container *c, char **text)
                                              "bytes", (json_int_t)item->bytes)) == 0;
     }
     ok = json_object_set_new(c->header, "arrays", list) == 0 && ok;
+    locale_t was = uselocale(h->c_locale);
     *text =
         ok ? json_dumps(c->header, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     uselocale(was);
