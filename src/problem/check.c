@@ -78,6 +78,33 @@ done:
     return status;
 }
 
+/* ---- the same vector, to be far apart --------------------------------------------------------------- */
+
+bdml_status bdml_check_far(bdml_handle *h, const bdml_dataset *data, const bdml_constraints *c,
+                           int64_t *count)
+{
+    unsigned char *looked = bdml_calloc(h, (size_t)c->pairs, 1);
+    size_t d = (size_t)data->d;
+    *count = 0;
+    if (!looked) return BDML_ERR_MEMORY;
+    for (int64_t t = 0; t < c->m; t++) {
+        int32_t p = c->far[t];
+        if (looked[p]) continue;
+        looked[p] = 1;
+        if (!same_row(data->d, data->x + (size_t)c->pi[p] * d, data->x + (size_t)c->pj[p] * d))
+            continue;
+        if (++*count <= NAMED)
+            bdml_log(h, BDML_LOG_WARNING,
+                     "rows %d and %d (from 0) are the same point, so no metric can part them",
+                     (int)c->pi[p], (int)c->pj[p]);
+    }
+    if (*count > NAMED)
+        bdml_log(h, BDML_LOG_WARNING, "%lld pairs of identical points are asked to be far apart",
+                 (long long)*count);
+    free(looked);
+    return BDML_OK;
+}
+
 /* ---- enough points for the neighbours asked for ---------------------------------------------------- */
 
 static const char *points(int64_t count)

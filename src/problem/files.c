@@ -158,7 +158,6 @@ static bdml_status read_lines(bdml_handle *h, bdml_input *in, int f, int64_t n, 
         int32_t value[WIDEST];
         BDML_TRY(bdml_input_line(h, in, &line, &length));
         if (!line) break;
-        if (first && strncmp(line, "\xEF\xBB\xBF", 3) == 0) line += 3; /* byte order mark */
         int count = split(line, fields);
         if (count == 0 || fields[0].text[0] == '#') continue;
         bool header = first && is_header(count, fields);

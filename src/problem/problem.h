@@ -25,7 +25,8 @@ struct bdml_constraints {
     double *weight;  /* per constraint (soft form), or NULL: all 1 */
     /* what was found while building, for reports */
     int64_t duplicates;     /* repeated constraints, dropped */
-    int64_t contradictions; /* same vector under two labels; pairs both target and impostor */
+    int64_t contradictions; /* same vector under two labels or asked to be far; pairs both target and
+                             * impostor; triplets and their opposites */
 };
 
 /* ---- constraints (constraints.c) ------------------------------------------------------------------ */
@@ -100,6 +101,10 @@ bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constrain
 /* Identical vectors under different labels: *count rows that repeat an earlier row's vector with
  * another label, and a warning that names the first few. */
 bdml_status bdml_check_twins(bdml_handle *h, const bdml_dataset *data, int64_t *count);
+/* Identical vectors that a constraint wants apart: *count pairs, and a warning that names the first
+ * few. */
+bdml_status bdml_check_far(bdml_handle *h, const bdml_dataset *data, const bdml_constraints *c,
+                           int64_t *count);
 /* BDML_ERR_DATA when no point has the neighbours that are asked for; points that have fewer are told
  * to the log. */
 bdml_status bdml_check_sizes(bdml_handle *h, const bdml_dataset *data, const bdml_mining *how);

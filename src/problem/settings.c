@@ -16,27 +16,28 @@ static bdml_status mine(bdml_handle *h, const bdml_dataset *data, bdml_constrain
 
 static bdml_status make(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
 {
-    int64_t twins = 0;
+    bdml_status status = BDML_OK;
+    bdml_constraints *c = NULL;
+    int64_t found = 0;
+
     if (data->n > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA,
-                         "constraints are about at most %d rows, the data have "
-                         "%lld",
-                         INT32_MAX, (long long)data->n);
+                         "constraints are about at most %d rows, the data have %lld", INT32_MAX,
+                         (long long)data->n);
     if (bdml_constraint_files_given(h)) {
-        BDML_TRY(bdml_constraint_files_read(h, data->n, out));
+        BDML_GO(bdml_constraint_files_read(h, data->n, &c));
+        BDML_GO(bdml_check_far(h, data, c, &found));
     } else {
-        bdml_constraints *c = NULL;
-        BDML_TRY(mine(h, data, &c));
-        bdml_status status = bdml_check_twins(h, data, &twins);
-        if (status != BDML_OK) {
-            bdml_free_constraints(c);
-            return status;
-        }
-        c->contradictions += twins;
-        *out = c;
+        BDML_GO(mine(h, data, &c));
+        BDML_GO(bdml_check_twins(h, data, &found));
     }
-    bdml_check_report(h, *out);
-    return BDML_OK;
+    c->contradictions += found;
+    bdml_check_report(h, c);
+    *out = c;
+    c = NULL;
+done:
+    bdml_free_constraints(c);
+    return status;
 }
 
 bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)

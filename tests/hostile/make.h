@@ -173,7 +173,7 @@ static inline const char *save_zip(const char *name, int method, int count, memb
     assert_non_null(z);
     for (int i = 0; i < count; i++) {
         zip_source_t *s = zip_source_buffer(z, m[i].content.b, m[i].content.n, 0);
-        zip_int64_t k = zip_file_add(z, m[i].name, s, ZIP_FL_ENC_UTF_8);
+        zip_int64_t k = zip_file_add(z, m[i].name, s, 0);
         assert_true(k >= 0);
         assert_int_equal(zip_set_file_compression(z, (zip_uint64_t)k, method, 0), 0);
     }
