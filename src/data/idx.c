@@ -64,7 +64,7 @@ static bdml_status read_header(bdml_handle *h, const bdml_bytes *b, idx_header *
     if (!bdml_dims_product(header->rank, header->dims, &count) ||
         count > INT64_MAX / sizeof(double))
         return bdml_fail(h, BDML_ERR_FORMAT,
-                         "%s: the announced sizes multiply to more than memory "
+                         "%s: the announced IDX sizes multiply to more than memory "
                          "can address: damaged or hostile header",
                          b->name);
     header->data_bytes = count * header->element.size;

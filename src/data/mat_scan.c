@@ -15,6 +15,7 @@
 enum {
     TAG = 8,
     PEEK = 4096, /* unpacked bytes that surely hold flags, sizes and name */
+    NOTE = 128,
     MAX_CELL_DEPTH = 1,
     MAX_VARIABLES = 65536
 };
@@ -25,6 +26,7 @@ typedef struct cursor {
     const unsigned char *at;
     size_t left;
     bool swap;
+    char *note; /* room for a reason that names numbers: NOTE bytes */
 } cursor;
 
 typedef struct part {
@@ -90,6 +92,12 @@ static size_t type_size(uint32_t type)
     }
 }
 
+/* MATLAB writes indices as INT32, matio as UINT32. */
+static bool is_index_type(uint32_t type)
+{
+    return type == MAT_T_INT32 || type == MAT_T_UINT32;
+}
+
 static bool is_text_type(uint32_t type)
 {
     return type == MAT_T_UTF8 || type == MAT_T_UTF16 || type == MAT_T_UINT16 ||
@@ -145,9 +153,16 @@ static const char *parse_start(cursor *c, bdml_mat_variable *v)
     if (p.type != MAT_T_INT8 && p.type != MAT_T_UINT8 && p.type != MAT_T_UTF8)
         return "its name is damaged";
     if (p.bytes >= BDML_MAT_MAX_NAME) return "its name is too long";
-    memcpy(v->name, p.data, p.bytes);
+    for (size_t i = 0; i < p.bytes; i++) /* a name must be fit to be shown */
+        v->name[i] = (char)(p.data[i] < 0x20 || p.data[i] == 0x7F ? '?' : p.data[i]);
     v->name[p.bytes] = '\0';
     return NULL;
+}
+
+static const char *differ(const cursor *c, size_t announced, size_t holds, const char *what)
+{
+    snprintf(c->note, NOTE, "its sizes announce %zu %s, it holds %zu", announced, what, holds);
+    return c->note;
 }
 
 static const char *check_numbers(cursor *c, size_t count)
@@ -157,7 +172,7 @@ static const char *check_numbers(cursor *c, size_t count)
     size_t size = type_size(p.type);
     if (size == 0 || p.type >= MAT_T_UTF8) return "the type of its numbers is unknown";
     if (p.bytes % size || p.bytes / size != count)
-        return "its sizes and its amount of numbers differ";
+        return differ(c, count, p.bytes / size, "numbers");
     return NULL;
 }
 
@@ -169,7 +184,7 @@ static const char *check_sparse(cursor *c, const bdml_mat_variable *v)
     if (v->rank != 2) return "a sparse matrix must have 2 dimensions";
     if (!next_part(c, &ir) || !next_part(c, &jc) || !next_part(c, &data))
         return "it announces more numbers than it holds";
-    if (ir.type != MAT_T_INT32 || ir.bytes % 4 || jc.type != MAT_T_INT32 ||
+    if (!is_index_type(ir.type) || ir.bytes % 4 || !is_index_type(jc.type) ||
         jc.bytes != 4 * (columns + 1))
         return "the indices of the sparse matrix are damaged";
     for (size_t j = 0; j <= columns; j++) {
@@ -199,7 +214,7 @@ static const char *check_cells(cursor *c, size_t count, int depth)
         bdml_mat_variable cell = {0};
         if (!next_part(c, &p) || p.type != MAT_T_MATRIX)
             return "it announces more cells than it holds";
-        cursor inner = {p.data, p.bytes, c->swap};
+        cursor inner = {p.data, p.bytes, c->swap, c->note};
         const char *why = check_array(&inner, &cell, depth + 1);
         if (why) return why;
         if (cell.class != MAT_C_CHAR) return "it holds cells that are not text";
@@ -213,7 +228,8 @@ static const char *check_text(cursor *c, size_t count)
     if (!next_part(c, &p)) return "it announces more text than it holds";
     size_t size = type_size(p.type);
     if (!is_text_type(p.type)) return "the type of its text is unknown";
-    if (p.bytes % size || p.bytes / size != count) return "its sizes and its amount of text differ";
+    if (p.bytes % size || p.bytes / size != count)
+        return differ(c, count, p.bytes / size, "characters");
     return NULL;
 }
 
@@ -321,18 +337,21 @@ static bdml_status look_into(bdml_handle *h, const bdml_mat_file *f, bdml_mat_va
 {
     bdml_status status = BDML_OK;
     unsigned char *unpacked = NULL;
-    cursor c = {f->bytes + v->offset, v->bytes, f->swap};
+    char note[NOTE];
+    cursor c = {f->bytes + v->offset, v->bytes, f->swap, note};
     const char *why = NULL;
-    size_t n;
-    bool ended;
+    size_t n = PEEK;
+    bool ended = true;
 
     if (v->compressed) {
         BDML_GO(unpack(h, c.at, c.left, PEEK, &unpacked, &n, &ended));
+        if (!ended && n < TAG) BDML_GO(fail_variable(h, f, v, "its compressed bytes are damaged"));
         if (n < TAG || get_u32(unpacked, f->swap) != MAT_T_MATRIX)
             BDML_GO(fail_variable(h, f, v, "it does not unpack to a variable: damaged"));
-        c = (cursor){unpacked + TAG, n - TAG, f->swap};
+        c = (cursor){unpacked + TAG, n - TAG, f->swap, note};
     }
     if (c.left > 0) why = parse_start(&c, v); /* an element of 0 bytes is an empty array */
+    if (why && !ended && n < PEEK) why = "its compressed bytes are damaged";
     if (why) status = fail_variable(h, f, v, why);
 done:
     free(unpacked);
@@ -414,7 +433,8 @@ bdml_status bdml_mat_extract(bdml_handle *h, const bdml_mat_file *f, const bdml_
         BDML_NEW(h, block, n);
         memcpy(block, f->bytes + v->offset - TAG, n);
     }
-    cursor c = {block + TAG, n - TAG, f->swap};
+    char note[NOTE];
+    cursor c = {block + TAG, n - TAG, f->swap, note};
     const char *why = check_array(&c, &seen, 0);
     if (why) BDML_GO(fail_variable(h, f, v, why));
     *element = block;

@@ -154,6 +154,8 @@ static bdml_status list_variables(bdml_handle *h, npz *z, const char *path)
         z->index[z->count] = (zip_uint64_t)i;
         z->variable[z->count].name = bdml_strndup(h, name, n - 4);
         if (!z->variable[z->count].name) return BDML_ERR_MEMORY;
+        for (char *c = z->variable[z->count].name; *c; c++) /* a name must be fit to be shown */
+            if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = '?';
         z->count++;
     }
     if (z->count == 0)

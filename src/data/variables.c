@@ -19,11 +19,10 @@ static int find_any(int count, const bdml_variable *v, const char *const *names)
     return -1;
 }
 
-/* "a, b, c"; long lists end in ", ...". Odd bytes of hostile names become '?'. */
+/* "a, b, c"; long lists end in ", ...". */
 static const char *list_names(int count, const bdml_variable *v, char out[LIST_SIZE])
 {
     size_t n = 0;
-    if (count == 0) return "nothing";
     for (int i = 0; i < count; i++) {
         size_t length = strlen(v[i].name);
         if (n + length + 8 > LIST_SIZE) {
@@ -31,10 +30,8 @@ static const char *list_names(int count, const bdml_variable *v, char out[LIST_S
             return out;
         }
         if (i) n += (size_t)snprintf(out + n, 3, ", ");
-        for (size_t c = 0; c < length; c++) {
-            unsigned char byte = (unsigned char)v[i].name[c];
-            out[n++] = (char)(byte < 0x20 || byte == 0x7F ? '?' : byte);
-        }
+        memcpy(out + n, v[i].name, length);
+        n += length;
         out[n] = '\0';
     }
     return out;
@@ -48,6 +45,7 @@ bdml_status bdml_choose_data(bdml_handle *h, const char *path, int count, const 
     char list[LIST_SIZE];
     int matrices = 0, last = -1;
 
+    if (count == 0) return bdml_fail(h, BDML_ERR_DATA, "%s: the file holds no variables", path);
     if (wanted[0]) {
         *chosen = find(count, v, wanted);
         if (*chosen >= 0) return BDML_OK;
@@ -66,7 +64,7 @@ bdml_status bdml_choose_data(bdml_handle *h, const char *path, int count, const 
     return bdml_fail(
         h, BDML_ERR_DATA,
         "%s: no variable X, fts, data or x, and %s matrix of numbers; the file holds %s: "
-        "say which with variable=NAME",
+        "say which with --variable NAME",
         path, matrices ? "more than one" : "no other", list_names(count, v, list));
 }
 

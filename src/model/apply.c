@@ -26,6 +26,14 @@ bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, c
 
 /* ---- transform ------------------------------------------------------------------------------------ */
 
+/* A row that cannot be prepared gets its number among all rows, not in its block. */
+static void name_row(bdml_handle *h, const bdml_model *model, int64_t from, int64_t to,
+                     const double *x, int64_t ld)
+{
+    while (from < to && bdml_prepare_check(h, &model->prepare, COL(x, ld, from), from) == BDML_OK)
+        from++;
+}
+
 static bdml_status transform(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
                              int64_t ld, double *z)
 {
@@ -38,8 +46,7 @@ static bdml_status transform(bdml_handle *h, const bdml_model *model, int64_t n,
         int64_t rows = BDML_MIN(block, n - i);
         BDML_GO(bdml_progress(h, "transform", i, n));
         status = bdml_prepare_apply(h, &model->prepare, rows, COL(x, ld, i), ld, prepared);
-        for (int64_t r = i; status == BDML_ERR_DATA && r < i + rows; r++) /* say which row of all */
-            BDML_GO(bdml_prepare_check(h, &model->prepare, COL(x, ld, r), r));
+        if (status == BDML_ERR_DATA) name_row(h, model, i, i + rows, x, ld);
         if (status != BDML_OK) goto done;
         BDML_GO(bdml_model_map(h, model, rows, prepared, COL(z, model->q, i)));
     }

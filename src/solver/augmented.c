@@ -1,0 +1,133 @@
+/* augmented.c - the outer loop: rounds of inner steps, each followed by a look at all constraints, the
+ * two bounds, and new multipliers (eq. 17).
+ *
+ *     hard and hinge    y <- clip(y + rho (b - v), 0, u),  rho grows while the margins close too slowly
+ *     squared hinge     smooth as it is: a round is a few steps, the momentum goes on
+ */
+#include "solver/engine.h"
+
+/* A round of the augmented Lagrangian ends when the inner residual is below this share of the primal
+ * one: nearer to the minimum would be wasted on a centre about to move. */
+static const double INNER_SHARE = 0.2;
+/* rho grows by GROWTH when a round leaves more than SLOW of the primal residual. */
+static const double SLOW = 0.5, GROWTH = 2.0;
+
+enum {
+    LEAST_STEPS = 5,   /* of a round: a certificate costs about one step */
+    MOST_STEPS = 200,  /* of a round, then the centre moves anyway */
+    SMOOTH_STEPS = 10, /* of a round of the squared hinge */
+};
+
+/* ---- limits ----------------------------------------------------------------------------------------- */
+
+/* True when the solve must end now; e->stop says why. */
+static bool limit_reached(bdml_engine *e)
+{
+    if (e->iterations >= e->s->max_iter) e->stop = BDML_STOP_ITERATIONS;
+    if (e->s->time_limit > 0.0 && bdml_now() - e->started >= e->s->time_limit)
+        e->stop = BDML_STOP_TIME;
+    if (bdml_progress(e->h, "solve", e->iterations, 0) != BDML_OK) {
+        e->h->error[0] = '\0'; /* not a failure: the best so far is kept */
+        e->stop = BDML_STOP_CANCELLED;
+    }
+    return e->stop != BDML_STOP_DONE;
+}
+
+/* ---- one round --------------------------------------------------------------------------------------- */
+
+/* |y_new - y| / rho over the listed constraints, per dimension: the misses, and what y > 0 leaves over. */
+static double primal_residual(const bdml_engine *e)
+{
+    const bdml_active *a = &e->active;
+    double sum = 0.0;
+    for (int64_t k = 0; k < a->count; k++) {
+        double move =
+            bdml_inner_multiplier(e, a->y0[k], a->b[k], a->q[k], a->u[k], a->v[k]) - a->y0[k];
+        sum += move * move;
+    }
+    return e->penalty_inv * sqrt(sum / e->r);
+}
+
+static bdml_status inner_round(bdml_engine *e)
+{
+    bool smooth = e->penalty_inv == 0.0;
+    int most = smooth ? SMOOTH_STEPS : MOST_STEPS;
+    for (int step = 1; step <= most; step++) {
+        BDML_TRY(bdml_inner_step(e, e->g));
+        if (limit_reached(e)) break;
+        if (smooth || step < LEAST_STEPS) continue;
+        e->primal = primal_residual(e);
+        if (e->residual < INNER_SHARE * BDML_MIN(e->primal, 1.0)) break;
+    }
+    return BDML_OK;
+}
+
+/* Values and multipliers of all constraints at M, and both bounds. */
+static bdml_status look(bdml_engine *e)
+{
+    bdml_phase previous = bdml_phase_enter(e->h, BDML_PHASE_CERTIFY);
+    bdml_status status = BDML_OK;
+    bdml_engine_forward(e, e->M, e->v);
+    for (int64_t t = 0; t < e->m; t++)
+        e->y_try[t] =
+            bdml_inner_multiplier(e, e->y[t], e->aim * e->b[t], e->q[t], e->u[t], e->v[t]);
+    BDML_GO(bdml_certify_upper(e));
+    BDML_GO(bdml_certify_lower(e, e->y_try));
+done:
+    bdml_phase_leave(e->h, previous);
+    return status;
+}
+
+static void swap_multipliers(bdml_engine *e)
+{
+    double *swap = e->y;
+    e->y = e->y_try;
+    e->y_try = swap;
+}
+
+/* List the constraints that matter now; keep the momentum where nothing changed. */
+static void relist(bdml_engine *e)
+{
+    bool smooth = e->penalty_inv == 0.0;
+    if (smooth && !bdml_active_misses(e) && e->rounds % 8 != 0) return;
+    if (smooth && e->active.all) return;
+    bdml_active_rebuild(e);
+    bdml_inner_restart(e);
+}
+
+bdml_status bdml_augmented_run(bdml_engine *e)
+{
+    double before = INFINITY;
+    bool smooth = e->penalty_inv == 0.0;
+
+    BDML_TRY(look(e));
+    bdml_active_rebuild(e);
+    bdml_inner_restart(e);
+    bdml_table_row(e);
+    while (bdml_engine_gap(e) > e->s->gap && e->stop == BDML_STOP_DONE) {
+        BDML_TRY(inner_round(e));
+        e->rounds++;
+        BDML_TRY(look(e));
+        swap_multipliers(e);
+        bdml_table_row(e);
+        if (bdml_engine_gap(e) <= e->s->gap) {
+            e->stop = BDML_STOP_DONE; /* also when a limit came at the same time */
+            break;
+        }
+        if (e->s->hard && !e->have_best) {
+            BDML_TRY(bdml_infeasible_check(e));
+            if (e->proof != BDML_PROOF_NONE) {
+                e->stop = BDML_STOP_DONE;
+                break;
+            }
+        }
+        if (!smooth && e->primal > SLOW * before) {
+            e->penalty_inv /= GROWTH;
+            e->step_inv *= GROWTH;
+            e->table_star = true;
+        }
+        before = e->primal;
+        relist(e);
+    }
+    return BDML_OK;
+}

@@ -1,0 +1,175 @@
+/* reduce.c - exact reduction to the span of the data (eq. 13).
+ *
+ * All A_t and G live on the span of the centred points that occur in constraints. In an orthonormal
+ * basis B (d x r) of it the problem has r x r matrices; outside it M is a multiple of the identity. */
+#include "solver/engine.h"
+
+#include <stdlib.h>
+
+/* A direction with less than this share of the largest variance counts as absent. Columns that depend
+ * on each other in the text of a file do so only to its digits (Segment: 1e-12). */
+static const double ABSENT = 1e-11;
+
+/* Centred points that occur in pairs, d x count, and their number. */
+static bdml_status gather(bdml_handle *h, const bdml_problem *p, double **out, int64_t *count)
+{
+    bdml_status status = BDML_OK;
+    unsigned char *used = NULL;
+    double *x = NULL, *mean = NULL;
+    int d = p->d;
+
+    *count = 0;
+    BDML_NEW(h, used, p->n);
+    BDML_NEW(h, mean, d);
+    for (int64_t q = 0; q < p->c->pairs; q++) used[p->c->pi[q]] = used[p->c->pj[q]] = 1;
+    for (int64_t i = 0; i < p->n; i++) *count += used[i];
+    BDML_NEW(h, x, *count * d);
+    int64_t k = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (!used[i]) continue;
+        memcpy(COL(x, d, k++), p->x + (size_t)i * (size_t)p->ld, sizeof *x * (size_t)d);
+        for (int j = 0; j < d; j++)
+            mean[j] += p->x[(size_t)i * (size_t)p->ld + (size_t)j] / (double)*count;
+    }
+    for (k = 0; k < *count; k++)
+        for (int j = 0; j < d; j++) COL(x, d, k)[j] -= mean[j];
+    *out = x;
+    x = NULL;
+done:
+    free(used);
+    free(mean);
+    free(x);
+    return status;
+}
+
+/* Scatter of the points; with the given objective added in, so that its range is in the span too. */
+static bdml_status scatter(bdml_handle *h, const bdml_problem *p, const double *objective,
+                           double *s)
+{
+    bdml_status status = BDML_OK;
+    double *x = NULL, *ws = NULL, top = 0.0, objective_top = 0.0;
+    int64_t count;
+    int d = p->d;
+
+    BDML_GO(gather(h, p, &x, &count));
+    BDML_NEW(h, ws, bdml_la_gram_size(d));
+    bdml_la_gram(h, d, count, x, d, NULL, s, ws);
+    for (int j = 0; j < d; j++) top += COL(s, d, j)[j];
+    for (int j = 0; objective && j < d; j++) objective_top += COL(objective, d, j)[j];
+    if (objective_top > 0.0)
+        for (size_t i = 0; i < (size_t)d * (size_t)d; i++)
+            s[i] += objective[i] * (top / objective_top);
+done:
+    free(x);
+    free(ws);
+    return status;
+}
+
+/* Diagonal form: keep the coordinates that vary at all. */
+static bdml_status keep_coordinates(bdml_handle *h, bdml_problem *p, const double *s)
+{
+    p->kept = bdml_alloc(h, (size_t)p->d, sizeof *p->kept);
+    if (!p->kept) return BDML_ERR_MEMORY;
+    for (int j = 0; j < p->d; j++)
+        if (COL(s, p->d, j)[j] > 0.0) p->kept[p->r++] = j;
+    return BDML_OK;
+}
+
+/* Full form: eigenvectors of the scatter. s becomes them. */
+static bdml_status find_basis(bdml_handle *h, bdml_problem *p, double *s)
+{
+    bdml_status status = BDML_OK;
+    bdml_eigh_ws ws = {0};
+    double *lambda = NULL, dropped = 0.0;
+    int d = p->d;
+
+    BDML_NEW(h, lambda, d);
+    BDML_GO(bdml_eigh_ws_init(h, d, &ws));
+    BDML_GO(bdml_la_eigh(h, d, s, lambda, true, &ws));
+    double top = BDML_MAX(lambda[d - 1], 0.0);
+    while (p->r < d && lambda[d - 1 - p->r] > ABSENT * top) p->r++;
+    for (int i = 0; i < d - p->r; i++) dropped += fabs(lambda[i]);
+    p->exact = dropped <= d * 4.0 * 2.3e-16 * top;
+    if (p->r > 0 && p->r < d) {
+        BDML_NEW(h, p->basis, (size_t)d * (size_t)p->r);
+        memcpy(p->basis, COL(s, d, d - p->r), sizeof *s * (size_t)d * (size_t)p->r);
+    }
+done:
+    free(lambda);
+    bdml_eigh_ws_free(&ws);
+    return status;
+}
+
+static bdml_status reduced_points(bdml_handle *h, const bdml_problem *p, double **out)
+{
+    double *z = bdml_alloc(h, (size_t)p->n * (size_t)p->r, sizeof *z);
+    if (!z) return BDML_ERR_MEMORY;
+    if (p->kept) {
+        for (int64_t i = 0; i < p->n; i++)
+            for (int k = 0; k < p->r; k++)
+                COL(z, p->r, i)[k] = p->x[(size_t)i * (size_t)p->ld + (size_t)p->kept[k]];
+    } else {
+        bdml_la_gemm_tiled(h, 'T', 'N', p->r, p->n, p->d, 1.0, p->basis, p->d, p->x, p->ld, 0.0, z,
+                           p->r);
+    }
+    *out = z;
+    return BDML_OK;
+}
+
+bdml_status bdml_reduce(bdml_handle *h, bdml_problem *p, const double *objective, double **z)
+{
+    bdml_status status = BDML_OK;
+    double *s = NULL;
+
+    *z = NULL;
+    p->r = 0;
+    p->exact = true;
+    BDML_NEW(h, s, (size_t)p->d * (size_t)p->d);
+    BDML_GO(scatter(h, p, objective, s));
+    if (p->diagonal)
+        BDML_GO(keep_coordinates(h, p, s));
+    else
+        BDML_GO(find_basis(h, p, s));
+    if (p->r == 0) {
+        status = bdml_fail(h, BDML_ERR_DATA, "all points of the constraints are identical");
+        goto done;
+    }
+    if (p->r < p->d) BDML_GO(reduced_points(h, p, z));
+done:
+    free(s);
+    return status;
+}
+
+/* m = B' user B, or the kept part of the diagonal. */
+void bdml_reduce_metric(const bdml_problem *p, const double *user, double *m, double *ws)
+{
+    if (p->kept) {
+        for (int k = 0; k < p->r; k++) m[k] = user[p->kept[k]];
+    } else if (p->basis) {
+        bdml_la_gemm('N', 'N', p->d, p->r, p->d, 1.0, user, p->d, p->basis, p->d, 0.0, ws, p->d);
+        bdml_la_gemm('T', 'N', p->r, p->r, p->d, 1.0, p->basis, p->d, ws, p->d, 0.0, m, p->r);
+        bdml_la_mirror(p->r, m, p->r);
+    } else {
+        memcpy(m, user, sizeof *m * p->size);
+    }
+}
+
+/* user = B (m - fill I) B' + fill I. */
+void bdml_expand_metric(const bdml_problem *p, const double *m, double fill, double *user,
+                        double *ws)
+{
+    int d = p->d, r = p->r;
+    if (p->kept) {
+        for (int j = 0; j < d; j++) user[j] = fill;
+        for (int k = 0; k < r; k++) user[p->kept[k]] = m[k];
+    } else if (p->basis) {
+        for (int j = 0; j < r; j++)
+            for (int i = 0; i < d; i++) COL(ws, d, j)[i] = -fill * COL(p->basis, d, j)[i];
+        bdml_la_gemm('N', 'N', d, r, r, 1.0, p->basis, d, m, r, 1.0, ws, d);
+        bdml_la_gemm('N', 'T', d, d, r, 1.0, ws, d, p->basis, d, 0.0, user, d);
+        for (int i = 0; i < d; i++) COL(user, d, i)[i] += fill;
+        bdml_la_mirror(d, user, d);
+    } else {
+        memcpy(user, m, sizeof *m * p->size);
+    }
+}

@@ -1,0 +1,102 @@
+/* solver.h - the certified solver: the best metric in a spectral set, with a proof attached.
+ *
+ *     hard   min <G,M>                                   s.t. <A_t,M> >= mu_t,  M in the set
+ *     soft   min <G,M> + (C/m) sum_t w_t phi(mu_t - <A_t,M>),                   M in the set
+ *
+ * phi = squared hinge or hinge; equations are numbered in docs/algorithm.md. The outcome is a bracket
+ * [lower, upper] on the optimum, or a proof that the hard constraints contradict each other.
+ *
+ * Called by train and above; calls problem, spectral, linalg, base. */
+#ifndef BDML_SOLVER_H
+#define BDML_SOLVER_H
+
+#include "problem/problem.h"
+#include "spectral/spectral.h"
+
+/* Choices of the setting "loss", in its order. */
+typedef enum bdml_loss { BDML_LOSS_SQUARED_HINGE, BDML_LOSS_HINGE } bdml_loss;
+
+typedef enum bdml_set_kind {
+    BDML_SET_DISTORTION,  /* kappa(M) <= K, trace(M) <= R */
+    BDML_SET_PSD_BALL,    /* M >= 0, trace(M) <= R */
+    BDML_SET_PSD_SIMPLEX, /* M >= 0, trace(M) = R */
+} bdml_set_kind;
+
+typedef struct bdml_solve_settings {
+    bdml_set_kind set;
+    double K;                      /* distortion cap, >= 1 */
+    double trace;                  /* R > 0; infinite: no bound */
+    double margin;                 /* mu > 0, times the margin of each constraint */
+    bool hard;                     /* margins as constraints, not as a loss */
+    bdml_loss loss;                /* of the soft form */
+    double softness;               /* C as a multiple of the collapse threshold C0; > 0 */
+    double C;                      /* when > 0: C itself, and softness is not read */
+    double gap;                    /* stop at (upper - lower) <= gap * |upper|; > 0 */
+    int64_t max_iter;              /* projections at most; >= 1 */
+    double time_limit;             /* seconds; 0: none */
+    const double *warm_metric;     /* d*d (or d when diagonal), or NULL */
+    const double *warm_multiplier; /* m, or NULL */
+} bdml_solve_settings;
+
+typedef enum bdml_outcome { BDML_OPTIMAL, BDML_INFEASIBLE, BDML_STOPPED } bdml_outcome;
+
+typedef enum bdml_proof {
+    BDML_PROOF_NONE,
+    BDML_PROOF_RATIO, /* infeasible for this mu and R: needs a larger trace or a smaller margin */
+    BDML_PROOF_CONE, /* infeasible for every trace bound and every positive multiple of the margins */
+} bdml_proof;
+
+typedef enum bdml_stop {
+    BDML_STOP_DONE, /* optimal or infeasible */
+    BDML_STOP_ITERATIONS,
+    BDML_STOP_TIME,
+    BDML_STOP_CANCELLED,
+    BDML_STOP_STALLED, /* rounding keeps the bracket from closing further */
+} bdml_stop;
+
+/* All values in the user's units. */
+typedef struct bdml_solve_result {
+    bdml_outcome outcome;
+    bdml_stop stop;
+    double lower, upper, gap; /* upper is infinite while no feasible M is known */
+    double kappa, trace;      /* of m; kappa of M = 0 is 1 */
+    int64_t iterations;       /* projections onto the set */
+    double seconds;
+    int d, rank; /* rank: dimensions that the data span, in which the work was done */
+    bool diagonal;
+    double *m; /* d*d, or d when diagonal; NULL when no M is known (infeasible) */
+    double *y; /* one multiplier per constraint: those of `lower`, or the proof */
+    bdml_proof proof;
+    int64_t contradicting; /* constraints in the proof, */
+    int64_t *important;    /* by number, the weightiest first */
+    double C, C0;          /* soft form: weight used, and the threshold under which M = 0 is best */
+    bool collapsed;        /* soft form: M = 0 is optimal */
+} bdml_solve_result;
+
+void bdml_solve_result_free(bdml_solve_result *r); /* the arrays; r itself is the caller's */
+
+/* Bounded distortion, K 10, no trace bound, mu 1, soft squared hinge, softness 5, gap 1e-3. */
+bdml_solve_settings bdml_solve_defaults(void);
+/* From the settings of group "train" on the handle. */
+bdml_solve_settings bdml_solve_from_options(const bdml_handle *h);
+
+/* ---- a problem, to be solved once or along a path --------------------------------------------------- */
+
+typedef struct bdml_problem bdml_problem;
+
+/* objective: G, d*d (its diagonal is read when `diagonal`), or NULL: the mean over the target pairs of
+ * c. x (n rows of d, stride ld), c and objective are borrowed while the problem lives. */
+bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                             const bdml_constraints *c, const double *objective, bool diagonal,
+                             bdml_problem **out);
+void bdml_problem_free(bdml_problem *p);
+
+/* Solve. The outcome "infeasible" and a solve stopped by a limit or the user are BDML_OK: r tells.
+ * r is filled anew; free it after BDML_OK. */
+bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
+                               bdml_solve_result *r);
+/* C0 of the soft form: M = 0 is optimal iff C <= C0. Infinite when no C gives another M. */
+bdml_status bdml_problem_collapse(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
+                                  double *C0);
+
+#endif

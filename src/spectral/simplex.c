@@ -1,0 +1,50 @@
+/* simplex.c - positive semidefinite with a fixed trace: l_i >= 0, sum l_i = R. Not a cone: a member
+ * cannot be scaled, so an upper bound is made by blending with another member. */
+#include "spectral/spectral.h"
+
+/* l = max(z - nu, 0), nu of either sign, so that the sum is R (eq. 11). */
+static void project(const bdml_spectral *s, const double *z, double *l)
+{
+    double sum = 0.0, nu = 0.0;
+    for (int i = s->d - 1; i >= 0; i--) {
+        double next = (sum + z[i] - s->trace) / (s->d - i);
+        if (i < s->d - 1 && z[i] <= next) break;
+        sum += z[i];
+        nu = next;
+    }
+    double kept = 0.0; /* z - nu may cancel: the trace is made exact by scaling */
+    for (int i = 0; i < s->d; i++) kept += l[i] = BDML_MAX(z[i] - nu, 0.0);
+    for (int i = 0; i < s->d; i++) l[i] = kept > 0.0 ? l[i] * (s->trace / kept) : s->trace / s->d;
+}
+
+static double minimise(const bdml_spectral *s, const double *w, double trace, double *l)
+{
+    (void)trace;
+    if (l) {
+        for (int i = 0; i < s->d; i++) l[i] = 0.0;
+        l[0] = s->trace;
+    }
+    return s->trace * w[0];
+}
+
+static double density(const bdml_spectral *s, const double *g)
+{
+    (void)s;
+    return g[0];
+}
+
+static void outside(const bdml_spectral *s, const double *l, double *lo, double *hi)
+{
+    (void)s;
+    (void)l;
+    *lo = *hi = 0.0;
+}
+
+const bdml_spectral_ops bdml_psd_simplex_ops = {
+    .name = "PSD with a fixed trace",
+    .project = project,
+    .minimise = minimise,
+    .density = density,
+    .outside = outside,
+    .is_cone = false,
+};
