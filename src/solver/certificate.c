@@ -104,16 +104,13 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     for (int i = 0; i < e->r; i++) top = BDML_MAX(top, fabs(e->l[i]));
     double rounding = EPS * (e->r + ROUNDING) * top; /* of a value <A_t,M>, |A_t| = 1 */
     double t = needed_scale(e, rounding), limit = bdml_spectral_max_scale(&e->set, e->l);
-    if (e->set.ops->is_cone && t <= limit) {
+    e->scalable = e->set.ops->is_cone && t <= limit;
+    if (e->scalable)
         keep(e, t * f, t, 0.0);
-        return BDML_OK;
-    }
-    if (t <= 1.0) keep(e, f, 1.0, 0.0);
-    if (e->set.ops->is_cone && isfinite(limit)) {
-        remember_interior(e, limit, f);
-    } else if (!e->set.ops->is_cone) {
-        remember_interior(e, 1.0, f);
-    }
+    else if (t <= 1.0)
+        keep(e, f, 1.0, 0.0);
+    if (e->scalable && e->aim == 1.0) return BDML_OK;
+    if (isfinite(limit)) remember_interior(e, limit, f); /* limit is 1 where scaling is not allowed */
     if (e->interior_slack > 0.0) {
         double theta = needed_share(e, rounding);
         if (theta <= 1.0) keep(e, (1.0 - theta) * f + theta * e->interior_f, 1.0, theta);
