@@ -152,7 +152,7 @@ bdml_status bdml_augmented_run(bdml_engine *e)
         }
         if (e->s->hard && !e->have_best) {
             BDML_TRY(bdml_infeasible_check(e));
-            if (e->proof != BDML_PROOF_NONE) {
+            if (e->proof_final) {
                 e->stop = BDML_STOP_DONE;
                 break;
             }

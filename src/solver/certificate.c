@@ -22,11 +22,11 @@ double bdml_engine_gap(const bdml_engine *e)
     return BDML_MAX(e->upper - e->lower, 0.0) / size;
 }
 
-/* Rows and G have norm 1 in scaled units. */
+/* Rows and G have norm 1 in scaled units; y NULL: G alone. */
 double bdml_dual_error(const bdml_engine *e, const double *y)
 {
     double sum = 1.0;
-    for (int64_t t = 0; t < e->m; t++) sum += fabs(y[t]);
+    for (int64_t t = 0; y && t < e->m; t++) sum += fabs(y[t]);
     return EPS * (e->r + ROUNDING) * sum;
 }
 
@@ -110,7 +110,8 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     else if (t <= 1.0)
         keep(e, f, 1.0, 0.0);
     if (e->scalable && e->aim == 1.0) return BDML_OK;
-    if (isfinite(limit)) remember_interior(e, limit, f); /* limit is 1 where scaling is not allowed */
+    if (isfinite(limit))
+        remember_interior(e, limit, f); /* limit is 1 where scaling is not allowed */
     if (e->interior_slack > 0.0) {
         double theta = needed_share(e, rounding);
         if (theta <= 1.0) keep(e, (1.0 - theta) * f + theta * e->interior_f, 1.0, theta);

@@ -308,6 +308,7 @@ static bdml_status export_result(bdml_engine *e, bdml_solve_result *r)
     r->diagonal = e->p->diagonal;
     r->stop = e->stop;
     r->proof = e->proof;
+    r->proof_trace = e->proof_trace / e->unit_m;
     r->C = e->C;
     r->C0 = e->C0;
     r->upper = e->upper * e->unit_f;
@@ -317,6 +318,10 @@ static bdml_status export_result(bdml_engine *e, bdml_solve_result *r)
     r->outcome = e->proof != BDML_PROOF_NONE ? BDML_INFEASIBLE
                  : r->gap <= e->s->gap       ? BDML_OPTIMAL
                                              : BDML_STOPPED;
+    if (e->proof != BDML_PROOF_NONE) {
+        r->lower = r->upper = r->gap = INFINITY;
+        r->stop = BDML_STOP_DONE;
+    }
     BDML_NEW(e->h, r->y, e->m);
     for (int64_t t = 0; t < e->m; t++) r->y[t] = e->unit_y * e->w[t] * y[t];
     if (e->proof != BDML_PROOF_NONE)
@@ -346,6 +351,7 @@ static void trivial_proof(bdml_engine *e)
     for (int64_t t = 0; t < e->m; t++)
         if (e->p->norm[t] == 0.0 && e->b[t] > 0.0) {
             e->proof = BDML_PROOF_CONE;
+            e->proof_trace = INFINITY;
             e->proof_y[t] = 1.0 / e->b[t];
             return;
         }

@@ -91,6 +91,9 @@ typedef struct bdml_engine {
     double *interior, *interior_v;
     bdml_proof proof;
     double *proof_y;
+    bool proof_final;   /* nothing better is to be had */
+    int proof_rounds;   /* since there is one */
+    double proof_trace; /* the proof holds for every trace below */
 
     int64_t iterations;
     int64_t rounds;
