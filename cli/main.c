@@ -1,7 +1,123 @@
-#include "bdml/bdml.h"
-#include <stdio.h>
-int main(void)
+/* main.c - run one command: parse, call, report, exit.
+ *
+ * Exit codes: 0 done, 1 failed or interrupted, 2 bad usage or input, 3 proven infeasible. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INFEASIBLE = 3 };
+
+static int exit_code(const cli *c, bdml_status status)
 {
-    printf("%s\n", bdml_version());
-    return 0;
+    switch (status) {
+    case BDML_OK:
+        return EXIT_DONE;
+    case BDML_ERR_INFEASIBLE:
+        return EXIT_INFEASIBLE;
+    case BDML_ERR_ARGUMENT:
+    case BDML_ERR_DATA:
+    case BDML_ERR_FORMAT:
+        return EXIT_USAGE;
+    case BDML_ERR_IO:
+        return c->output_failed ? EXIT_FAILED : EXIT_USAGE;
+    case BDML_ERR_MEMORY:
+    case BDML_ERR_LAPACK:
+    case BDML_ERR_CANCELLED:
+        break;
+    }
+    return EXIT_FAILED;
+}
+
+/* --json counts even when the command line as a whole could not be read. */
+static bool asked_for_json(const cli *c, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0) return true;
+    return cli_json(c);
+}
+
+static void report_failure(cli *c, bdml_status status, bool json)
+{
+    char line[BDML_ERROR_SIZE + 320];
+    const char *error = c->h->error[0] ? c->h->error : bdml_status_text(status);
+
+    cli_progress_clear(c);
+    if (status == BDML_ERR_CANCELLED)
+        snprintf(line, sizeof line, "interrupted: %s; %s", error,
+                 c->kept[0] ? c->kept : "nothing was written");
+    else
+        snprintf(line, sizeof line, "%s", error);
+    fflush(stdout);
+    fprintf(stderr, "bdml: %s\n", line);
+    if (!json) return;
+    json_t *object = json_object();
+    cli_put(object, "error", cli_string(line));
+    cli_put(object, "status", cli_string(bdml_status_text(status)));
+    cli_put(object, "exit", json_integer(exit_code(c, status)));
+    if (cli_json_print(c, object) != BDML_OK) fprintf(stderr, "bdml: %s\n", c->h->error);
+    json_decref(object);
+}
+
+/* -v: where the time went. */
+static void report_phases(const cli *c)
+{
+    char text[32];
+    for (int i = 0; i < bdml_phase_count(); i++) {
+        double seconds = bdml_phase_seconds(c->h, i);
+        if (seconds < 1e-3) continue;
+        cli_duration(seconds, text, sizeof text);
+        fprintf(stderr, "bdml: time in %-12s %s\n", bdml_phase_name(i), text);
+    }
+}
+
+static bdml_status run(cli *c, int argc, char **argv)
+{
+    BDML_TRY(cli_parse(c, argc, argv));
+    cli_progress_init(c);
+    if (c->own[CLI_OPT_HELP].i) {
+        FILE *f = cli_text_begin(c);
+        if (!f) return BDML_ERR_MEMORY;
+        cli_help_command(f, c->command);
+        BDML_TRY(cli_text_end(c, f));
+    } else {
+        BDML_TRY(c->command->run(c));
+    }
+    cli_progress_clear(c);
+    if (json_array_size(c->warnings) > 0) json_object_set(c->result, "warnings", c->warnings);
+    if (cli_json(c)) BDML_TRY(cli_json_print(c, c->result));
+    if (cli_verbose(c)) report_phases(c);
+    return BDML_OK;
+}
+
+static void close_cli(cli *c)
+{
+    for (int i = 0; i < CLI_OPT_COUNT; i++) free(c->own[i].text);
+    json_decref(c->result);
+    json_decref(c->warnings);
+    free(c->text);
+    bdml_free(c->h);
+}
+
+int main(int argc, char **argv)
+{
+    cli c = {.result = json_object(), .warnings = json_array()};
+    bdml_status status = bdml_create(&c.h);
+
+    if (status != BDML_OK || !c.result || !c.warnings) {
+        fprintf(stderr, "bdml: out of memory\n");
+        close_cli(&c);
+        return EXIT_FAILED;
+    }
+    cli_catch_interrupt();
+    status = run(&c, argc, argv);
+    /* A read that Ctrl-C broke off is an interruption, whatever the reader made of it. */
+    if (status != BDML_OK && cli_interrupted()) status = BDML_ERR_CANCELLED;
+    if (status == BDML_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = cli_wrote(&c, bdml_fail(c.h, BDML_ERR_IO, "standard output: writing failed: %s",
+                                         strerror(errno)));
+    if (status != BDML_OK) report_failure(&c, status, asked_for_json(&c, argc, argv));
+    int code = exit_code(&c, status);
+    close_cli(&c);
+    return code;
 }

@@ -1,1 +1,30 @@
-# filled in below
+# make install: header, both libraries, the command, CMake package, pkg-config file, man page,
+# completions.
+include(CMakePackageConfigHelpers)
+
+install(FILES include/bdml/bdml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdml)
+install(TARGETS bdml_shared EXPORT bdml-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS bdml_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS bdml RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/bdml)
+install(EXPORT bdml-targets NAMESPACE bdml:: DESTINATION ${_package})
+configure_package_config_file(cmake/bdml-config.cmake.in ${CMAKE_BINARY_DIR}/bdml-config.cmake
+  INSTALL_DESTINATION ${_package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/bdml-config-version.cmake
+  COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/bdml-config.cmake ${CMAKE_BINARY_DIR}/bdml-config-version.cmake
+  DESTINATION ${_package})
+
+# Relative to the file itself, so that an installed tree can be moved.
+file(RELATIVE_PATH BDML_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/bdml.pc.in ${CMAKE_BINARY_DIR}/bdml.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/bdml.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${CMAKE_BINARY_DIR}/share/bdml.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/share/bdml.bash RENAME bdml
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${CMAKE_BINARY_DIR}/share/_bdml DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${CMAKE_BINARY_DIR}/share/bdml.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -18,36 +18,36 @@
 #include "base/base.h"
 
 /* |a - b| <= tol; prints the expression, both values and the tolerance. */
-#define check_close(a, b, tol)                                                                     \
-    do {                                                                                           \
-        double a_ = (a), b_ = (b), tol_ = (tol);                                                   \
-        if (!(fabs(a_ - b_) <= tol_))                                                              \
-            fail_msg("%s = %.17g, %s = %.17g, differ by %.3g, tolerance %.3g", #a, a_, #b, b_,     \
-                     fabs(a_ - b_), tol_);                                                         \
+#define check_close(a, b, tol)                                                                 \
+    do {                                                                                       \
+        double a_ = (a), b_ = (b), tol_ = (tol);                                               \
+        if (!(fabs(a_ - b_) <= tol_))                                                          \
+            fail_msg("%s = %.17g, %s = %.17g, differ by %.3g, tolerance %.3g", #a, a_, #b, b_, \
+                     fabs(a_ - b_), tol_);                                                     \
     } while (0)
 
-#define check_true(expression)                                                                     \
-    do {                                                                                           \
-        if (!(expression)) fail_msg("not true: %s", #expression);                                  \
+#define check_true(expression)                                    \
+    do {                                                          \
+        if (!(expression)) fail_msg("not true: %s", #expression); \
     } while (0)
 
 /* The call must give BDML_OK; its error text is shown when it does not. */
-#define check_ok(h, call)                                                                          \
-    do {                                                                                           \
-        bdml_status s_ = (call);                                                                   \
-        if (s_ != BDML_OK)                                                                         \
-            fail_msg("%s: %s: %s", #call, bdml_status_text(s_), bdml_last_error(h));               \
+#define check_ok(h, call)                                                            \
+    do {                                                                             \
+        bdml_status s_ = (call);                                                     \
+        if (s_ != BDML_OK)                                                           \
+            fail_msg("%s: %s: %s", #call, bdml_status_text(s_), bdml_last_error(h)); \
     } while (0)
 
 /* The call must fail with this status and a message that contains `text`. */
-#define check_fails(h, call, status, text)                                                         \
-    do {                                                                                           \
-        bdml_status s_ = (call);                                                                   \
-        if (s_ != (status))                                                                        \
-            fail_msg("%s: got '%s' (%s), wanted '%s'", #call, bdml_status_text(s_),                \
-                     bdml_last_error(h), bdml_status_text(status));                                \
-        if (!strstr(bdml_last_error(h), (text)))                                                   \
-            fail_msg("%s: message '%s' lacks '%s'", #call, bdml_last_error(h), (text));            \
+#define check_fails(h, call, status, text)                                              \
+    do {                                                                                \
+        bdml_status s_ = (call);                                                        \
+        if (s_ != (status))                                                             \
+            fail_msg("%s: got '%s' (%s), wanted '%s'", #call, bdml_status_text(s_),     \
+                     bdml_last_error(h), bdml_status_text(status));                     \
+        if (!strstr(bdml_last_error(h), (text)))                                        \
+            fail_msg("%s: message '%s' lacks '%s'", #call, bdml_last_error(h), (text)); \
     } while (0)
 
 /* cmocka's setup and teardown: *state is a fresh handle. */

@@ -103,19 +103,38 @@ static void shuffle_is_a_permutation(void **state)
 static void numbers_parse_exactly(void **state)
 {
     bdml_handle *h = *state;
-    static const char *const good[] = {"0", "-0", "1", "+1.5", ".5", "5.", "1e3", "1E-3", "-2.25e+2",
-                                       "0.1", "123456789012345678", "1.7976931348623157e308",
-                                       "4.9e-324", "2.2250738585072011e-308", "  7 ", "1e22", "1e23",
-                                       "0.30000000000000004", "9007199254740993", "inf", "-inf"};
-    static const char *const bad[] = {"", " ", "-", ".", "e5", "1e", "1e+", "1.2.3", "12a", "0x10",
-                                      "1,5", "1 2", "--1", "nan(1)", "1e5e5", "\n1"};
+    static const char *const good[] = {"0",
+                                       "-0",
+                                       "1",
+                                       "+1.5",
+                                       ".5",
+                                       "5.",
+                                       "1e3",
+                                       "1E-3",
+                                       "-2.25e+2",
+                                       "0.1",
+                                       "123456789012345678",
+                                       "1.7976931348623157e308",
+                                       "4.9e-324",
+                                       "2.2250738585072011e-308",
+                                       "  7 ",
+                                       "1e22",
+                                       "1e23",
+                                       "0.30000000000000004",
+                                       "9007199254740993",
+                                       "inf",
+                                       "-inf"};
+    static const char *const bad[] = {"",    " ",      "-",     ".",    "e5",  "1e",
+                                      "1e+", "1.2.3",  "12a",   "0x10", "1,5", "1 2",
+                                      "--1", "nan(1)", "1e5e5", "\n1"};
     double v;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         check_true(bdml_parse_double(h->c_locale, good[i], strlen(good[i]), &v));
         check_true(v == strtod(good[i], NULL));
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (bdml_parse_double(h->c_locale, bad[i], strlen(bad[i]), &v)) fail_msg("took '%s'", bad[i]);
+        if (bdml_parse_double(h->c_locale, bad[i], strlen(bad[i]), &v))
+            fail_msg("took '%s'", bad[i]);
     int64_t k;
     check_true(bdml_parse_int("9223372036854775807", 19, &k) && k == INT64_MAX);
     check_true(!bdml_parse_int("9223372036854775808", 19, &k));

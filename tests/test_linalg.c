@@ -52,7 +52,8 @@ static void gram_equals_plain_loops(void **state)
         for (int a = 0; a < D; a++)
             for (int b = 0; b < D; b++) {
                 double s = 0;
-                for (int i = 0; i < N; i++) s += (weighted ? w[i] : 1) * x[i * D + a] * x[i * D + b];
+                for (int i = 0; i < N; i++)
+                    s += (weighted ? w[i] : 1) * x[i * D + a] * x[i * D + b];
                 check_close(c[a + b * D], s, 1e-9); /* N terms of size 1, eps N sqrt(N) < 1e-10 */
             }
     }

@@ -53,7 +53,7 @@ typedef enum bdml_status {
     BDML_ERR_INFEASIBLE = -8 /* proven: no metric meets the constraints */
 } bdml_status;
 
-BDML_API const char *bdml_version(void);                  /* "0.1.0" */
+BDML_API const char *bdml_version(void);                   /* "0.1.0" */
 BDML_API const char *bdml_status_text(bdml_status status); /* a static string */
 
 /* ---- handle ------------------------------------------------------------------------------- */
@@ -96,8 +96,8 @@ typedef enum bdml_option_type {
 } bdml_option_type;
 
 typedef struct bdml_option {
-    const char *name;          /* "test-fraction" */
-    const char *group;         /* "input", "prepare", ... */
+    const char *name;  /* "test-fraction" */
+    const char *group; /* "input", "prepare", ... */
     bdml_option_type type;
     const char *default_value; /* as text; "" = unset */
     double min, max;           /* INT and REAL; infinite = open */
@@ -128,24 +128,20 @@ BDML_API bdml_status bdml_dataset_from_arrays(bdml_handle *h, int64_t n, int d, 
 BDML_API bdml_status bdml_write_dataset(bdml_handle *h, const bdml_dataset *data, const char *path);
 BDML_API void bdml_free_dataset(bdml_dataset *data);
 
-BDML_API int64_t bdml_dataset_points(const bdml_dataset *data);                    /* n */
-BDML_API int bdml_dataset_dimension(const bdml_dataset *data);                     /* d */
-BDML_API int bdml_dataset_classes(const bdml_dataset *data);                       /* 0: no labels */
-BDML_API const double *bdml_dataset_rows(const bdml_dataset *data);                /* n*d, ld = d */
-BDML_API const int32_t *bdml_dataset_labels(const bdml_dataset *data);             /* n, or NULL */
-BDML_API const char *bdml_dataset_class_name(const bdml_dataset *data, int c);     /* or NULL */
-BDML_API const char *bdml_dataset_feature_name(const bdml_dataset *data, int j);   /* or NULL */
+BDML_API int64_t bdml_dataset_points(const bdml_dataset *data);                  /* n */
+BDML_API int bdml_dataset_dimension(const bdml_dataset *data);                   /* d */
+BDML_API int bdml_dataset_classes(const bdml_dataset *data);                     /* 0: no labels */
+BDML_API const double *bdml_dataset_rows(const bdml_dataset *data);              /* n*d, ld = d */
+BDML_API const int32_t *bdml_dataset_labels(const bdml_dataset *data);           /* n, or NULL */
+BDML_API const char *bdml_dataset_class_name(const bdml_dataset *data, int c);   /* or NULL */
+BDML_API const char *bdml_dataset_feature_name(const bdml_dataset *data, int j); /* or NULL */
 
 /* The waveform data of Breiman et al. 1984 (21 features, 3 classes), n points from the seed. */
 BDML_API bdml_status bdml_generate_waveform(bdml_handle *h, int64_t n, bdml_dataset **out);
 
 /* ---- nearest neighbours -------------------------------------------------------------------- */
 
-typedef enum bdml_restrict {
-    BDML_ANY_CLASS,
-    BDML_SAME_CLASS,
-    BDML_OTHER_CLASS
-} bdml_restrict;
+typedef enum bdml_restrict { BDML_ANY_CLASS, BDML_SAME_CLASS, BDML_OTHER_CLASS } bdml_restrict;
 
 /* Exact k nearest reference rows of every query row in squared Euclidean distance, nearest first,
  * ties to the lower index. query NULL: the reference rows themselves, each without itself.
@@ -205,8 +201,9 @@ BDML_API bdml_status bdml_model_from_map(bdml_handle *h, int q, int d, const dou
                                          int is_metric, bdml_model **out);
 BDML_API void bdml_free_model(bdml_model *model);
 
-BDML_API int bdml_model_input_dimension(const bdml_model *model);  /* of raw points */
-BDML_API int bdml_model_metric_dimension(const bdml_model *model); /* of prepared points: M is d x d */
+BDML_API int bdml_model_input_dimension(const bdml_model *model); /* of raw points */
+BDML_API int
+bdml_model_metric_dimension(const bdml_model *model); /* of prepared points: M is d x d */
 BDML_API int bdml_model_output_dimension(const bdml_model *model); /* rows of L */
 BDML_API double bdml_model_kappa(const bdml_model *model); /* of M, infinite when singular */
 BDML_API bdml_status bdml_model_get_map(bdml_handle *h, const bdml_model *model, double *l);
@@ -223,8 +220,9 @@ BDML_API bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int
                                     const int64_t *pairs, double *distance);
 /* Classes (numbers into the model's class names) of n raw points by the vote of the "neighbors"
  * nearest training points; ties go to the class of the nearest. train NULL: the model's own points. */
-BDML_API bdml_status bdml_predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
-                                  int64_t n, const double *x, int64_t ld, int32_t *label);
+BDML_API bdml_status bdml_predict(bdml_handle *h, const bdml_model *model,
+                                  const bdml_dataset *train, int64_t n, const double *x, int64_t ld,
+                                  int32_t *label);
 BDML_API int bdml_model_classes(const bdml_model *model);
 BDML_API const char *bdml_model_class_name(const bdml_model *model, int c);
 

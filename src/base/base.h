@@ -15,27 +15,27 @@
 #include "bdml/bdml.h"
 
 /* Pass a failure on to the caller; the error text is already on the handle. */
-#define BDML_TRY(call)                                                                             \
-    do {                                                                                           \
-        bdml_status try_status_ = (call);                                                          \
-        if (try_status_ != BDML_OK) return try_status_;                                            \
+#define BDML_TRY(call)                                  \
+    do {                                                \
+        bdml_status try_status_ = (call);               \
+        if (try_status_ != BDML_OK) return try_status_; \
     } while (0)
 
 /* The same in a function that owns something: `status` is returned after the label `done`. */
-#define BDML_GO(call)                                                                              \
-    do {                                                                                           \
-        status = (call);                                                                           \
-        if (status != BDML_OK) goto done;                                                          \
+#define BDML_GO(call)                     \
+    do {                                  \
+        status = (call);                  \
+        if (status != BDML_OK) goto done; \
     } while (0)
 
 /* Take n objects of type *(ptr) into ptr, or leave through `done` with BDML_ERR_MEMORY. */
-#define BDML_NEW(h, ptr, n)                                                                        \
-    do {                                                                                           \
-        (ptr) = bdml_calloc((h), (size_t)(n), sizeof *(ptr));                                      \
-        if (!(ptr)) {                                                                              \
-            status = BDML_ERR_MEMORY;                                                              \
-            goto done;                                                                             \
-        }                                                                                          \
+#define BDML_NEW(h, ptr, n)                                   \
+    do {                                                      \
+        (ptr) = bdml_calloc((h), (size_t)(n), sizeof *(ptr)); \
+        if (!(ptr)) {                                         \
+            status = BDML_ERR_MEMORY;                         \
+            goto done;                                        \
+        }                                                     \
     } while (0)
 
 #define BDML_MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -221,6 +221,8 @@ typedef struct bdml_file bdml_file;
 bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out);
 bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f); /* frees f, also when it fails */
-void bdml_file_discard(bdml_file *f);                       /* nothing is left behind; NULL is fine */
+/* The path being written, for libraries that open files themselves; NULL for standard output. */
+const char *bdml_file_path(const bdml_file *f);
+void bdml_file_discard(bdml_file *f); /* nothing is left behind; NULL is fine */
 
 #endif

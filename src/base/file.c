@@ -72,8 +72,9 @@ bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out)
     errno = 0;
     fd = direct ? open_direct(path) : open_temp(h, f);
     if (fd < 0) {
-        status = errno ? bdml_fail(h, BDML_ERR_IO, "%s: cannot be written: %s", path, strerror(errno))
-                       : BDML_ERR_MEMORY;
+        status = errno
+                     ? bdml_fail(h, BDML_ERR_IO, "%s: cannot be written: %s", path, strerror(errno))
+                     : BDML_ERR_MEMORY;
         free(f->temp); /* never made: nothing to unlink */
         f->temp = NULL;
         goto done;
@@ -98,6 +99,12 @@ bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size
     if (bytes > 0 && fwrite(data, 1, bytes, f->stream) != bytes)
         return bdml_fail(h, BDML_ERR_IO, "%s: writing failed: %s", f->path, strerror(errno));
     return BDML_OK;
+}
+
+const char *bdml_file_path(const bdml_file *f)
+{
+    if (f->temp) return f->temp;
+    return strcmp(f->path, "-") == 0 ? NULL : f->path;
 }
 
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f)

@@ -9,7 +9,7 @@
 static const double PROGRESS_INTERVAL = 0.1;
 
 static const char *const phase_names[BDML_PHASE_COUNT] = {
-    "other", "read",  "prepare",  "neighbors", "constraints", "solve",
+    "other", "read",     "prepare", "neighbors", "constraints", "solve",
     "eigen", "gradient", "certify", "evaluate",  "write",
 };
 
@@ -64,15 +64,24 @@ const char *bdml_version(void)
 const char *bdml_status_text(bdml_status status)
 {
     switch (status) {
-    case BDML_OK: return "ok";
-    case BDML_ERR_ARGUMENT: return "bad argument or setting";
-    case BDML_ERR_DATA: return "unusable data";
-    case BDML_ERR_MEMORY: return "out of memory";
-    case BDML_ERR_LAPACK: return "LAPACK failure";
-    case BDML_ERR_IO: return "input or output failed";
-    case BDML_ERR_FORMAT: return "damaged or unsupported file";
-    case BDML_ERR_CANCELLED: return "cancelled";
-    case BDML_ERR_INFEASIBLE: return "infeasible";
+    case BDML_OK:
+        return "ok";
+    case BDML_ERR_ARGUMENT:
+        return "bad argument or setting";
+    case BDML_ERR_DATA:
+        return "unusable data";
+    case BDML_ERR_MEMORY:
+        return "out of memory";
+    case BDML_ERR_LAPACK:
+        return "LAPACK failure";
+    case BDML_ERR_IO:
+        return "input or output failed";
+    case BDML_ERR_FORMAT:
+        return "damaged or unsupported file";
+    case BDML_ERR_CANCELLED:
+        return "cancelled";
+    case BDML_ERR_INFEASIBLE:
+        return "infeasible";
     }
     return "unknown status";
 }

@@ -23,7 +23,8 @@ static bool product(bdml_handle *h, size_t count, size_t size, size_t *bytes)
 
 static void *refuse(bdml_handle *h, size_t bytes)
 {
-    bdml_fail(h, BDML_ERR_MEMORY, "out of memory: %.1f MiB were refused", (double)bytes / 1048576.0);
+    bdml_fail(h, BDML_ERR_MEMORY, "out of memory: %.1f MiB were refused",
+              (double)bytes / 1048576.0);
     return NULL;
 }
 

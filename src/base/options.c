@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static const bdml_option table[BDML_OPT_COUNT] = {
-#define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help)                          \
+#define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) \
     {name, group, BDML_OPTION_##type, def, lo, hi, choices, meta, help},
 #include "base/options.def"
 #undef BDML_OPT
@@ -105,7 +105,8 @@ bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
     char why[BDML_ERROR_SIZE];
 
     if (!h) return BDML_ERR_ARGUMENT;
-    if (!name || !value) return bdml_fail(h, BDML_ERR_ARGUMENT, "setting name and value must not be NULL");
+    if (!name || !value)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "setting name and value must not be NULL");
     int i = find_option(name);
     if (i < 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,

@@ -32,8 +32,8 @@ bdml_status bdml_names_sort(bdml_handle *h, const bdml_names *names, int32_t *or
 struct bdml_dataset {
     int64_t n;
     int d;
-    double *x;           /* n rows of d */
-    int32_t *y;          /* class of each row, or NULL */
+    double *x;  /* n rows of d */
+    int32_t *y; /* class of each row, or NULL */
     int classes;
     char **class_name;   /* classes of them */
     char **feature_name; /* d of them, or NULL */
@@ -51,6 +51,8 @@ bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
 uint64_t bdml_dataset_fingerprint(const bdml_dataset *data);
 
 /* ---- reading (source.c and one file a format) --------------------------------------------------- */
+
+typedef struct bdml_input bdml_input; /* input.c: plain or gzip file or standard input, buffered */
 
 /* Up to `capacity` rows as they stand in the file. A missing value is NaN. */
 typedef struct bdml_block {
@@ -71,28 +73,65 @@ typedef struct bdml_source_ops {
 
 struct bdml_source {
     const bdml_source_ops *ops;
-    void *state;        /* the format's own */
-    char *path;         /* for messages; "standard input" for "-" */
-    int d;              /* known once open */
-    int64_t rows;       /* announced by the file, or -1 */
+    void *state;    /* the format's own */
+    bdml_input *in; /* closed by bdml_source_close, after ops->close */
+    char *path;     /* for messages; "standard input" for "-" */
+    int d;          /* known once open */
+    int64_t rows;   /* announced by the file, or -1 */
+    bool lines;     /* block->line counts lines of text; otherwise rows from 1 */
     bool labelled;
-    bdml_names classes; /* grows while reading */
+    int label_column;    /* place of the label among the file's columns, or -1: for messages */
+    bdml_names classes;  /* grows while reading */
     char **feature_name; /* d of them, or NULL */
+
+    /* labels-file: the class of each row of the file, and how many rows were handed out so far */
+    int32_t *file_label;
+    int64_t file_labels, handed_out;
 };
 
 /* Open by the settings of group "input". expected_d: what a model wants, or 0. When it is given,
  * label = auto and the file has exactly that many columns, no column is taken for the label. */
 bdml_status bdml_source_open(bdml_handle *h, const char *path, int expected_d, bdml_source **out);
+/* Fill the block from its start; b->n == 0 at the end of the file. Infinite values are refused. */
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b);
 void bdml_source_close(bdml_source *s);
 bdml_status bdml_block_init(bdml_handle *h, int64_t capacity, int d, bdml_block *b);
 void bdml_block_free(bdml_block *b);
+/* Fail about value (i, j) of a block, j = -1 for its label: "FILE: line 3, column 2 (width): ..." */
+bdml_status bdml_source_fail(bdml_handle *h, bdml_status status, const bdml_source *s,
+                             const bdml_block *b, int64_t i, int j, const char *fmt, ...)
+    BDML_PRINTF(7, 8);
+/* The setting "label"; "none" when the labels come from a file of their own. */
+const char *bdml_label_setting(const bdml_handle *h);
+/* Is s[0..n), blanks aside, how files write a missing value: nothing, '?', NA? */
+bool bdml_is_missing(const char *s, size_t n);
+/* s[0..n) cut and cleaned so that it can stand in a message. Returns out. */
+enum { BDML_EXCERPT_SIZE = 64 };
+const char *bdml_excerpt(const char *s, size_t n, char out[BDML_EXCERPT_SIZE]);
+/* labels.c: a file of labels, numbered by `names`. */
+bdml_status bdml_labels_read(bdml_handle *h, const char *path, bdml_names *names, int32_t **label,
+                             int64_t *count);
+/* binary.c: labels of an NPY (numbers or texts; n, n x 1, 1 x n) or IDX file, added to `names`. NaN
+ * and empty texts are missing, -1. */
+bdml_status bdml_labels_from_binary(bdml_handle *h, bdml_input *in, int format, bdml_names *names,
+                                    int64_t *n, int32_t **label);
+/* The label that stands for a number: "3" for 3.0. Returns its length. */
+int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE]);
+/* The column called class, label, target or y (in this order of preference, case ignored; the last
+ * one of equals), or -1. */
+int bdml_label_by_word(int columns, char *const *names);
+/* The column that the setting "label" means, -1 = none. names: of the columns, or NULL. automatic:
+ * what "auto" means for this file. */
+bdml_status bdml_label_column(bdml_handle *h, const char *path, int columns, char *const *names,
+                              int automatic, int *label);
 
 /* "csv" by content first (magic bytes of NPY, zip, MAT, gzip, IDX; '@relation'), then by name. */
 int bdml_format_guess(const char *path, const unsigned char *head, size_t head_size);
 
-/* Openers: `in` positioned at the start. They fill in s->ops, state, d, rows, labelled, names. */
-typedef struct bdml_input bdml_input; /* input.c: plain or gzip file or standard input, buffered */
+/* Openers: `in` positioned at the start, owned by the source, already in s->in. They fill in s->ops,
+ * state, d, rows, lines, labelled, label_column and names (before: rows and label_column -1, the rest
+ * 0). When they fail, bdml_source_close frees what they left in s, through s->ops if that is set. A
+ * one-dimensional array is n rows of d = 1. Labels count from 0 in s->classes; missing ones are -1. */
 bdml_status bdml_csv_open(bdml_handle *h, bdml_input *in, int expected_d, char delimiter,
                           bdml_source *s);
 bdml_status bdml_svmlight_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s);
@@ -110,8 +149,8 @@ void bdml_input_close(bdml_input *in);
 const char *bdml_input_name(const bdml_input *in);
 const char *bdml_input_path(const bdml_input *in); /* as given; "-" for standard input */
 /* Look at the next bytes without taking them; *n is less than wanted only at the end. */
-bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want, const unsigned char **bytes,
-                            size_t *n);
+bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want,
+                            const unsigned char **bytes, size_t *n);
 /* Take exactly n bytes, or BDML_ERR_FORMAT "file ends after ..., truncated?" saying `what`. */
 bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t n, const char *what);
 /* The next line without its end of line ("\n", "\r\n" or "\r"), NUL-terminated, valid until the next
@@ -119,6 +158,22 @@ bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t n,
 bdml_status bdml_input_line(bdml_handle *h, bdml_input *in, char **line, size_t *n);
 int64_t bdml_input_line_number(const bdml_input *in); /* of the line last returned, from 1 */
 bool bdml_input_at_end(bdml_handle *h, bdml_input *in);
+/* Bytes left to read where the file says so (a plain file), or -1 (gzip, pipes). */
+int64_t bdml_input_remaining(const bdml_input *in);
+/* Read twice: mark at the start, rewind to it. What cannot seek is kept in memory in between. */
+void bdml_input_mark(bdml_input *in);
+bdml_status bdml_input_rewind(bdml_handle *h, bdml_input *in);
+
+/* ---- writing (write.c and one file a format) --------------------------------------------------- */
+
+bdml_status bdml_write_csv(bdml_handle *h, const bdml_dataset *data, char delimiter,
+                           const char *path);
+bdml_status bdml_write_svmlight(bdml_handle *h, const bdml_dataset *data, const char *path);
+/* Labels go to NAME.labels.npy beside NAME.npy. */
+bdml_status bdml_write_npy(bdml_handle *h, const bdml_dataset *data, const char *path);
+/* rows x columns doubles, row-major, as <f8 in C order. */
+bdml_status bdml_write_npy_matrix(bdml_handle *h, const char *path, int64_t rows, int64_t columns,
+                                  const double *x);
 
 /* ---- preparing (prepare.c, pca.c) ------------------------------------------------------------------ */
 
@@ -130,12 +185,12 @@ bool bdml_input_at_end(bdml_handle *h, bdml_input *in);
  * Constant columns get factor 0: they carry no information and cannot blow up. */
 typedef struct bdml_prepare {
     int d_in, d_out;
-    double *fill;   /* d_in, or NULL: missing values are refused */
-    int scale;      /* BDML_SCALE_... */
-    double *shift;  /* d_in, zscore and minmax; else NULL */
-    double *factor; /* d_in, zscore and minmax; else NULL */
-    double *center; /* d_in, PCA; else NULL */
-    double *basis;  /* d_in x d_out column-major, orthonormal columns, PCA; else NULL */
+    double *fill;    /* d_in, or NULL: missing values are refused */
+    int scale;       /* BDML_SCALE_... */
+    double *shift;   /* d_in, zscore and minmax; else NULL */
+    double *factor;  /* d_in, zscore and minmax; else NULL */
+    double *center;  /* d_in, PCA; else NULL */
+    double *basis;   /* d_in x d_out column-major, orthonormal columns, PCA; else NULL */
     double variance; /* share of variance that PCA kept; 1 without */
 } bdml_prepare;
 
@@ -144,6 +199,15 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prep
 /* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */
 bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, double *z);
+/* The first step alone: z (n rows of d_in) is filled in and scaled, less the center when there is PCA.
+ * z may be x itself when ld == d_in. BDML_ERR_DATA at a value that is not finite (NaN with fill is
+ * fine); the message counts rows from `first`. */
+bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
+                               int64_t ld, int64_t first, double *z);
+/* BDML_ERR_DATA, naming row and column, when a value of this row cannot be prepared. */
+bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const double *x, int64_t row);
+/* PCA of the data after p's scaling, by the setting "pca": sets center, basis, d_out, variance. */
+bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);
 
 /* ---- splits (splits.c) -------------------------------------------------------------------------------- */

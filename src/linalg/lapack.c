@@ -1,4 +1,4 @@
-/* lapack.c - symmetric eigenproblem by LAPACK's divide and conquer. */
+/* lapack.c - symmetric eigenproblem by LAPACK's divide and conquer; QR; singular values. */
 #include "linalg/linalg.h"
 
 #include <lapacke.h>
@@ -14,9 +14,10 @@ bdml_status bdml_eigh_ws_init(bdml_handle *h, int d, bdml_eigh_ws *ws)
     double dummy = 0.0;
 
     memset(ws, 0, sizeof *ws);
-    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', d, &dummy, BDML_MAX(d, 1), &dummy,
-                                          &work_size, -1, &iwork_size, -1);
-    if (info != 0) return bdml_fail(h, BDML_ERR_LAPACK, "dsyevd: workspace query failed for d = %d", d);
+    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', d, &dummy, BDML_MAX(d, 1),
+                                          &dummy, &work_size, -1, &iwork_size, -1);
+    if (info != 0)
+        return bdml_fail(h, BDML_ERR_LAPACK, "dsyevd: workspace query failed for d = %d", d);
     ws->d = d;
     ws->lwork = (int)BDML_MAX(work_size, 1.0);
     ws->liwork = BDML_MAX((int)iwork_size, 1);
@@ -42,11 +43,58 @@ bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool 
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EIGEN);
     bool wide = !bdml_opt_int(h, BDML_OPT_DETERMINISTIC) && d >= WIDE_FROM &&
                 bdml_la_widen(bdml_threads(h));
-    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'L', d, a, d, lambda,
-                                          ws->work, ws->lwork, ws->iwork, ws->liwork);
+    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'L', d, a, d,
+                                          lambda, ws->work, ws->lwork, ws->iwork, ws->liwork);
     if (wide) bdml_la_narrow();
     bdml_phase_leave(h, previous);
     if (info != 0)
         return bdml_fail(h, BDML_ERR_LAPACK, "dsyevd failed with info %d at d = %d", (int)info, d);
     return BDML_OK;
+}
+
+/* ---- QR and singular values -------------------------------------------------------------------- */
+
+bdml_status bdml_la_orth(bdml_handle *h, int m, int n, double *a)
+{
+    bdml_status status = BDML_OK;
+    double *tau = NULL, *work = NULL, want_qr = 1.0, want_q = 1.0;
+    lapack_int info;
+
+    LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, a, BDML_MAX(m, 1), a, &want_qr, -1);
+    LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, m, n, n, a, BDML_MAX(m, 1), a, &want_q, -1);
+    int lwork = (int)BDML_MAX(BDML_MAX(want_qr, want_q), 1.0);
+    BDML_NEW(h, tau, n);
+    BDML_NEW(h, work, lwork);
+    info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, a, BDML_MAX(m, 1), tau, work, lwork);
+    if (info == 0)
+        info = LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, m, n, n, a, BDML_MAX(m, 1), tau, work, lwork);
+    if (info != 0)
+        status =
+            bdml_fail(h, BDML_ERR_LAPACK, "QR failed with info %d at %d x %d", (int)info, m, n);
+done:
+    free(tau);
+    free(work);
+    return status;
+}
+
+bdml_status bdml_la_singular_values(bdml_handle *h, int m, int n, double *a, double *sigma)
+{
+    bdml_status status = BDML_OK;
+    double *work = NULL, want = 1.0, dummy = 0.0;
+    lapack_int *iwork = NULL, info;
+
+    BDML_NEW(h, iwork, 8 * (int64_t)BDML_MAX(BDML_MIN(m, n), 1)); /* the size dgesdd documents */
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', m, n, a, BDML_MAX(m, 1), sigma, &dummy, 1, &dummy, 1,
+                        &want, -1, iwork);
+    int lwork = (int)BDML_MAX(want, 1.0);
+    BDML_NEW(h, work, lwork);
+    info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', m, n, a, BDML_MAX(m, 1), sigma, &dummy, 1,
+                               &dummy, 1, work, lwork, iwork);
+    if (info != 0)
+        status =
+            bdml_fail(h, BDML_ERR_LAPACK, "dgesdd failed with info %d at %d x %d", (int)info, m, n);
+done:
+    free(work);
+    free(iwork);
+    return status;
 }

@@ -55,6 +55,15 @@ size_t bdml_la_gram_size(int d);
 void bdml_la_gram(const bdml_handle *h, int d, int64_t n, const double *x, int64_t ldx,
                   const double *w, double *c, double *ws);
 
+/* ---- one map, many rows (map.c) ------------------------------------------------------------------ */
+
+/* z (n rows of q) = A' x for n rows x of d (row i at x + i*ldx), A d x q with leading dimension d: a
+ * map kept as q rows of d is passed as it is. The image of a row depends on that row alone, to the
+ * bit, not on its place. ws: bdml_la_map_size(q, d) doubles. */
+size_t bdml_la_map_size(int q, int d);
+void bdml_la_map_rows(const bdml_handle *h, int q, int d, const double *a, int64_t n,
+                      const double *x, int64_t ldx, double *z, double *ws);
+
 /* ---- symmetric eigenproblem, Cholesky (lapack.c) ----------------------------------------------- */
 
 /* Workspace for matrices up to d x d. Nothing is allocated after init. */
@@ -72,5 +81,11 @@ void bdml_eigh_ws_free(bdml_eigh_ws *ws);
  * eigenvectors; vectors false: eigenvalues only and a is destroyed. BDML_ERR_LAPACK on failure. */
 bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool vectors,
                          bdml_eigh_ws *ws);
+
+/* Replace the columns of A (m x n, m >= n) by an orthonormal basis of the same leading spans: the Q of
+ * A = QR by Householder reflections. */
+bdml_status bdml_la_orth(bdml_handle *h, int m, int n, double *a);
+/* Singular values of A (m x n), descending, min(m,n) of them; a is destroyed. */
+bdml_status bdml_la_singular_values(bdml_handle *h, int m, int n, double *a, double *sigma);
 
 #endif

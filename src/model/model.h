@@ -49,17 +49,17 @@ bdml_status bdml_container_from_bytes(bdml_handle *h, const void *bytes, size_t 
 
 struct bdml_model {
     bdml_prepare prepare;
-    int d, q;            /* prepared dimension; rows of L */
-    double *l;           /* q rows of d */
-    double kappa;        /* of M = L'L; infinite when singular */
+    int d, q;     /* prepared dimension; rows of L */
+    double *l;    /* q rows of d */
+    double kappa; /* of M = L'L; infinite when singular */
     int classes;
     char **class_name;
     char **feature_name; /* prepare.d_in of them, or NULL */
     int64_t points;      /* mapped training points kept for k-NN, 0 = none */
     double *z;           /* points rows of q */
     int32_t *y;
-    json_t *info;        /* method, settings, fingerprint, times, certificate: grows with the methods */
-    char *description;   /* info and shape as JSON text, made on demand */
+    json_t *info; /* method, settings, fingerprint, times, certificate: grows with the methods */
+    _Atomic(char *) description; /* info and shape as JSON text, made on demand */
 };
 
 /* A model with everything but L: the preparation is taken over (moved), names copied from data. */
@@ -73,10 +73,15 @@ bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const d
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_model *model, int64_t n, const double *x,
                                    const int32_t *y);
 
+/* Header and arrays as they stand in a file (store.c), and what bdml_model_describe tells. */
+bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **out);
+
 /* ---- applying (apply.c) ------------------------------------------------------------------------------- */
 
 /* z = L x for n prepared rows. */
 bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
                            double *z);
+/* Rows to work on at once within the setting "memory", when a row costs so many bytes. */
+int64_t bdml_model_block(const bdml_handle *h, size_t bytes_per_row);
 
 #endif

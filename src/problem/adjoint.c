@@ -10,7 +10,10 @@
 
 #include <omp.h>
 
-enum { PANEL = 64 }; /* columns of S per task: narrow enough to skip most of the upper triangle */
+enum {
+    PANEL = 64, /* most columns of S per task: narrow, to skip most of the upper triangle */
+    LANE = 4    /* widths are multiples of a vector register of the BLAS kernels */
+};
 
 /* One task: rows and columns j.. of a partial sum, columns j .. j+width. */
 typedef struct panel {
@@ -19,18 +22,37 @@ typedef struct panel {
     double *sum;      /* d x d */
 } panel;
 
-/* z_i = sum of w_ij (x_i - x_j) over the selected pairs at point i, in the order of their numbers. */
-static void laplacian_column(const bdml_margin *op, int32_t i, double *restrict z)
+/* z += w_0 (a - b_0) + ... + w_3 (a - b_3) */
+BDML_CLONES static void add_four(int d, const double *restrict a, const double *const b[4],
+                                 const double w[4], double *restrict z)
 {
-    int d = op->d;
-    const double *restrict a = COL(op->x, d, i);
-    for (int r = 0; r < d; r++) z[r] = 0.0;
+    const double *restrict b0 = b[0], *restrict b1 = b[1], *restrict b2 = b[2], *restrict b3 = b[3];
+    const double w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
+    for (int r = 0; r < d; r++)
+        z[r] += (w0 * (a[r] - b0[r]) + w1 * (a[r] - b1[r])) +
+                (w2 * (a[r] - b2[r]) + w3 * (a[r] - b3[r]));
+}
+
+/* z_i = sum of w_ij (x_i - x_j) over the selected pairs at point i, in the order of their numbers,
+ * four at a time; the last group is filled up with weight 0. */
+static void laplacian_column(const bdml_margin *op, int32_t i, double *z)
+{
+    int d = op->d, waiting = 0;
+    const double *a = COL(op->x, d, i), *b[4];
+    double w[4];
+    memset(z, 0, sizeof *z * (size_t)d);
     for (int64_t e = op->first[i]; e < op->first[i + 1]; e++) {
         int32_t p = op->incident[e];
         if (op->pair_mark[p] != op->epoch || op->w[p] == 0.0) continue;
-        const double w = op->w[p], *restrict b = COL(op->x, d, op->other[e]);
-        for (int r = 0; r < d; r++) z[r] += w * (a[r] - b[r]);
+        w[waiting] = op->w[p];
+        b[waiting++] = COL(op->x, d, op->other[e]);
+        if (waiting < 4) continue;
+        add_four(d, a, b, w, z);
+        waiting = 0;
     }
+    if (waiting == 0) return;
+    for (; waiting < 4; waiting++) w[waiting] = 0.0, b[waiting] = a;
+    add_four(d, a, b, w, z);
 }
 
 /* sum(j.., j..j+width) += Z(j.., from..to) X(j..j+width, from..to)' */
@@ -88,12 +110,14 @@ static void add_parts(bdml_margin *op, int parts, double *s)
 static void sum_panels(bdml_margin *op, int64_t items, bool points, double *s)
 {
     int d = op->d, panels = (d + PANEL - 1) / PANEL, parts = bdml_margin_part_count(op, items);
+    int width = ((d + panels - 1) / panels + LANE - 1) / LANE * LANE; /* about equal */
+    panels = (d + width - 1) / width;
     int64_t per_part = (items + parts - 1) / parts;
 #pragma omp parallel for schedule(dynamic) num_threads(op->threads) if (parts * panels > 1)
     for (int k = 0; k < parts * panels; k++) {
-        int q = k % parts, j = k / parts * PANEL; /* the tall panels first */
+        int q = k % parts, j = k / parts * width; /* the tall panels first */
         panel t = {.j = j,
-                   .width = BDML_MIN(PANEL, d - j),
+                   .width = BDML_MIN(width, d - j),
                    .from = q * per_part,
                    .to = BDML_MIN((q + 1) * per_part, items),
                    .sum = op->part + (size_t)q * (size_t)d * (size_t)d};

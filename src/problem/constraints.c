@@ -271,6 +271,9 @@ bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,
         put_values(b->m, b->weight, weight + a->m);
     }
     BDML_GO(bdml_constraints_build(h, a->n, targets, target, m, rows, margin, weight, out));
+    /* what was found about points, not pairs, is not found again */
+    (*out)->contradictions =
+        BDML_MAX((*out)->contradictions, BDML_MAX(a->contradictions, b->contradictions));
 done:
     free(target);
     free(rows);

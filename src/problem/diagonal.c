@@ -5,23 +5,30 @@
 
 enum { FEW_PAIRS = 64 }; /* below this a thread team costs more than the work */
 
-static void distances(bdml_margin *op, const double *restrict m, bool all)
+/* sum_r m_r (a_r - b_r)^2 */
+BDML_CLONES static double weighted_square(int d, const double *restrict m, const double *restrict a,
+                                          const double *restrict b)
+{
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (int r = 0; r < d; r++) sum += m[r] * (a[r] - b[r]) * (a[r] - b[r]);
+    return sum;
+}
+
+static void distances(bdml_margin *op, const double *m, bool all)
 {
     int d = op->d;
     int64_t pairs = all ? op->pairs : op->pair_count;
 #pragma omp parallel for schedule(static) num_threads(op->threads) if (pairs > FEW_PAIRS)
     for (int64_t k = 0; k < pairs; k++) {
         int64_t p = all ? k : op->pair_list[k];
-        const double *a = COL(op->x, d, op->pi[p]), *b = COL(op->x, d, op->pj[p]);
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (int r = 0; r < d; r++) sum += m[r] * (a[r] - b[r]) * (a[r] - b[r]);
-        op->distance[p] = sum;
+        op->distance[p] = weighted_square(d, m, COL(op->x, d, op->pi[p]), COL(op->x, d, op->pj[p]));
     }
 }
 
 /* sum = sum over places from..to of the list of pairs. */
-static void sum_part(const bdml_margin *op, int64_t from, int64_t to, double *restrict sum)
+BDML_CLONES static void sum_part(const bdml_margin *op, int64_t from, int64_t to,
+                                 double *restrict sum)
 {
     int d = op->d;
     for (int r = 0; r < d; r++) sum[r] = 0.0;

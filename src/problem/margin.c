@@ -57,15 +57,35 @@ void bdml_margin_select_constraints(bdml_margin *op, int64_t count, const int64_
     }
 }
 
+/* All constraints: plain sums, then a list of the pairs with a weight, in order. */
+static void weigh_all(bdml_margin *op, const double *y)
+{
+    const int32_t *far = op->c->far, *near = op->c->near;
+    double *w = op->w;
+    memset(w, 0, sizeof *w * (size_t)op->pairs);
+    for (int64_t t = 0; t < op->c->m; t++) {
+        if (y[t] == 0.0) continue;
+        w[far[t]] += y[t];
+        if (near[t] >= 0) w[near[t]] -= y[t];
+    }
+    for (int64_t p = 0; p < op->pairs; p++) {
+        op->pair_list[op->pair_count] = (int32_t)p;
+        op->pair_mark[p] = op->epoch;
+        op->pair_count += w[p] != 0.0;
+    }
+}
+
 void bdml_margin_weigh(bdml_margin *op, const double *y, int64_t count, const int64_t *active)
 {
     const bdml_constraints *c = op->c;
     bdml_margin_select_none(op);
-    bool all = count < 0;
-    if (all) count = c->m;
+    if (count < 0) {
+        weigh_all(op, y);
+        return;
+    }
     for (int64_t k = 0; k < count; k++) {
         if (y[k] == 0.0) continue;
-        int64_t t = all ? k : active[k];
+        int64_t t = active[k];
         select_pair(op, c->far[t]);
         op->w[c->far[t]] += y[k];
         if (c->near[t] < 0) continue;

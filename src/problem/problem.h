@@ -25,7 +25,8 @@ struct bdml_constraints {
     double *weight;  /* per constraint (soft form), or NULL: all 1 */
     /* what was found while building, for reports */
     int64_t duplicates;     /* repeated constraints, dropped */
-    int64_t contradictions; /* same vector under two labels; pairs both target and impostor */
+    int64_t contradictions; /* same vector under two labels or asked to be far; pairs both target and
+                             * impostor; triplets and their opposites */
 };
 
 /* ---- constraints (constraints.c) ------------------------------------------------------------------ */
@@ -42,6 +43,73 @@ bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
  * are kept. Both must be about the same rows. */
 bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,
                                    const bdml_constraints *b, bdml_constraints **out);
+
+/* ---- lists of pairs (combine.c) ----------------------------------------------------------------------- */
+
+/* Ordered pairs of rows (i, j) that grow. */
+typedef struct bdml_pairs {
+    int32_t *row; /* 2 each */
+    int64_t count;
+    size_t capacity; /* in rows */
+} bdml_pairs;
+bdml_status bdml_pairs_add(bdml_handle *h, bdml_pairs *list, int32_t i, int32_t j);
+void bdml_pairs_free(bdml_pairs *list);
+
+/* Target and impostor pairs of some points, as mined or read. */
+typedef struct bdml_lists {
+    bdml_pairs target, impostor;
+} bdml_lists;
+void bdml_lists_free(bdml_lists *lists);
+
+/* BDML_KIND_PAIR: a constraint per impostor pair. BDML_KIND_TRIPLET: one per combination of a target
+ * and an impostor pair with the same first row, and after them the `triplets` given (i,j,k).
+ * Objective: the target pairs. A row that is both target and impostor of another is no triplet, but
+ * counts as a contradiction. */
+bdml_status bdml_constraints_combine(bdml_handle *h, int64_t n, int kind, const bdml_lists *lists,
+                                     int64_t triplets, const int32_t *triplet,
+                                     bdml_constraints **out);
+
+/* ---- mining (mine.c, ball.c) ---------------------------------------------------------------------------- */
+
+typedef struct bdml_mining {
+    int kind, rule;         /* BDML_KIND_..., BDML_RULE_... */
+    int targets, impostors; /* nearest neighbours per point on either side; impostors may be 0 */
+    int random_impostors;   /* beside them, drawn among all points of other classes */
+    int64_t anchors;        /* random points that get constraints; 0 = all */
+    uint64_t seed;          /* of anchors and random impostors */
+} bdml_mining;
+
+/* From n rows of x and their classes y, in the Euclidean distance of x: for another metric, give
+ * mapped points. Points with fewer neighbours than asked for get those there are; BDML_ERR_DATA when
+ * that leaves no constraint at all. */
+bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                      const int32_t *y, const bdml_mining *how, bdml_constraints **out);
+/* Add to `lists` the impostors of the anchors in the ball of their farthest target (rule ball). */
+bdml_status bdml_mine_ball(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                           const int32_t *y, int64_t anchors, const int32_t *anchor,
+                           const double *radius, bdml_lists *lists);
+
+/* ---- constraint files (files.c) --------------------------------------------------------------------------- */
+
+/* True when a setting names a file of constraints. */
+bool bdml_constraint_files_given(const bdml_handle *h);
+/* Read the files of the settings, rows numbered 0..n-1, and combine them by the setting "kind". */
+bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constraints **out);
+
+/* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
+
+/* Identical vectors under different labels: *count rows that repeat an earlier row's vector with
+ * another label, and a warning that names the first few. */
+bdml_status bdml_check_twins(bdml_handle *h, const bdml_dataset *data, int64_t *count);
+/* Identical vectors that a constraint wants apart: *count pairs, and a warning that names the first
+ * few. */
+bdml_status bdml_check_far(bdml_handle *h, const bdml_dataset *data, const bdml_constraints *c,
+                           int64_t *count);
+/* BDML_ERR_DATA when no point has the neighbours that are asked for; points that have fewer are told
+ * to the log. */
+bdml_status bdml_check_sizes(bdml_handle *h, const bdml_dataset *data, const bdml_mining *how);
+/* Tell the log of duplicates and contradictions that were found while building. */
+void bdml_check_report(bdml_handle *h, const bdml_constraints *c);
 
 /* ---- numbered keys (keys.c) ------------------------------------------------------------------------- */
 
@@ -74,7 +142,7 @@ static inline uint64_t bdml_pair_key(int32_t i, int32_t j)
  * No d x d matrix per constraint, nothing allocated after init, BLAS-3, fixed tiles: same bits for
  * any number of threads. A subset (the active set) costs only its own pairs and points. Every sum
  * over data passes through `reduce` when it is set (several machines). The calls that compute stand
- * between bdml_la_enter and bdml_la_leave of the caller. */
+ * between bdml_la_enter and bdml_la_leave of the caller. Threads: the handle's at bdml_margin_new. */
 typedef struct bdml_margin bdml_margin;
 
 bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,

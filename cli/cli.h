@@ -1,0 +1,243 @@
+/* cli.h - the command `bdml`: parsing, talking to the user, and one file per subcommand.
+ *
+ * commands.c lists the commands and the option groups each takes; options come from the library's
+ * table (bdml_option_at) and from cli/options.def, in the same form. Parser, --help, man page,
+ * completion and docs/settings.md all walk these two tables through the functions below.
+ *
+ * A command is a function from `cli` to bdml_status: it fills c->result (what --json prints), prints
+ * for people unless cli_json(c), and leaves errors on c->h. main.c turns the status into the error
+ * line and the exit code. */
+#ifndef BDML_CLI_H
+#define BDML_CLI_H
+
+#include <jansson.h>
+
+#include "data/data.h"
+#include "model/model.h"
+
+typedef enum cli_opt {
+#define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) CLI_OPT_##id,
+#include "options.def"
+#undef BDML_OPT
+    CLI_OPT_COUNT
+} cli_opt;
+
+typedef struct cli cli;
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments; /* "DATA [QUERY]": the required ones, then those in brackets */
+    const char *synopsis;  /* its most used options, for the usage line */
+    const char *help;      /* one line */
+    const char *about;     /* a paragraph */
+    const char *takes;     /* groups, and single options as "--name" */
+    const char *examples;  /* one a line, NULL = none */
+    bdml_status (*run)(cli *c);
+} cli_command;
+
+typedef struct cli_progress {
+    bool terminal;  /* a bar that is rewritten; else plain lines */
+    bool shown;     /* a bar stands on the current line */
+    double started; /* of the whole command */
+    double printed; /* when last something was shown */
+    double since;   /* start of the phase */
+    char phase[64];
+} cli_progress;
+
+enum { CLI_MAX_ARGUMENTS = 8 };
+
+struct cli {
+    const cli_command *command; /* NULL until known */
+    bdml_handle *h;
+    bdml_value own[CLI_OPT_COUNT];
+    int arguments;
+    const char *argument[CLI_MAX_ARGUMENTS];
+    json_t *result;   /* object for --json */
+    json_t *warnings; /* array */
+    cli_progress progress;
+    bool output_failed; /* the failure was in writing, not in reading */
+    char kept[256];     /* what an interrupted run leaves behind; "" = nothing */
+    char *text;         /* text of cli_text_begin under --json */
+    size_t text_size;
+};
+
+static inline bool cli_json(const cli *c)
+{
+    return c->own[CLI_OPT_JSON].i != 0;
+}
+static inline bool cli_quiet(const cli *c)
+{
+    return c->own[CLI_OPT_QUIET].i != 0;
+}
+static inline bool cli_verbose(const cli *c)
+{
+    return c->own[CLI_OPT_VERBOSE].i != 0 && !cli_quiet(c);
+}
+static inline const char *cli_text_of(const cli *c, cli_opt id)
+{
+    return c->own[id].text;
+}
+/* Is there something for a person to read on standard output beside the results? */
+static inline bool cli_chatty(const cli *c)
+{
+    return !cli_json(c) && !cli_quiet(c);
+}
+
+/* ---- commands (commands.c) ------------------------------------------------------------------- */
+
+int cli_command_count(void);
+const cli_command *cli_command_at(int i);
+const cli_command *cli_command_find(const char *name); /* or NULL */
+bool cli_command_takes(const cli_command *command, const bdml_option *o);
+
+/* ---- options (options.c): both tables as one ------------------------------------------------------ */
+
+int cli_option_count(void);
+const bdml_option *cli_option_at(int i);   /* library first, then the command's own */
+const bdml_option *cli_option_own(int id); /* row of cli/options.def */
+const bdml_option *cli_option_find(const char *name, size_t n); /* or NULL */
+char cli_option_short(const bdml_option *o);                    /* 'o' for --output, '\0' = none */
+const bdml_option *cli_option_by_short(char letter);
+const char *cli_group_title(const char *group);
+/* The distinct groups in the order of the tables; NULL past the end. */
+const char *cli_group_at(int i);
+/* "--output FILE", "--[no-]stratify", "--header auto|yes|no" */
+void cli_option_form(const bdml_option *o, char *out, size_t size);
+/* Help with choices and default: "scaling ...; one of none, zscore (default: none)" */
+void cli_option_text(const bdml_option *o, char *out, size_t size);
+
+/* ---- arguments (args.c, suggest.c) ------------------------------------------------------------------ */
+
+bdml_status cli_parse(cli *c, int argc, char **argv);
+/* The word nearest to `word` within a third of its letters (or that it begins), or NULL. */
+typedef const char *(*cli_word_fn)(const void *user, int i); /* NULL past the end */
+const char *cli_suggest(const char *word, cli_word_fn at, const void *user);
+
+/* ---- talking ------------------------------------------------------------------------------------------ */
+
+bool cli_colour(FILE *f);
+void cli_bold(FILE *f, const char *text);
+/* Text wrapped to 79 columns, continued at `indent`; `column` is where the line stands now. */
+void cli_wrap(FILE *f, const char *text, int column, int indent);
+/* help.c */
+void cli_usage(FILE *f);
+void cli_help_command(FILE *f, const cli_command *command);
+/* man.c, completion.c, settings.c */
+void cli_write_man(FILE *f);
+void cli_write_settings(FILE *f, bool markdown);
+bool cli_write_completion(FILE *f, const char *shell); /* false: unknown shell */
+
+/* Text made by a command: standard output, or under --json the member "text" of the result. */
+FILE *cli_text_begin(cli *c);
+bdml_status cli_text_end(cli *c, FILE *f);
+
+/* progress.c */
+void cli_progress_init(cli *c);
+void cli_progress_clear(cli *c);
+int cli_progress_report(void *user, const char *phase, int64_t done, int64_t total);
+void cli_log(void *user, bdml_log_level level, const char *line);
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+/* "0.31 s", "12 s", "3.4 min", "2.1 h" */
+void cli_duration(double seconds, char *out, size_t size);
+
+/* table.c: cells are added in reading order, the first row is the heading. */
+typedef struct cli_table {
+    bdml_handle *h;
+    const char *align; /* one letter a column: l or r */
+    char **cell;
+    size_t count, capacity;
+    bool failed;
+} cli_table;
+void cli_table_init(cli_table *t, bdml_handle *h, const char *align);
+void cli_cell(cli_table *t, const char *fmt, ...) BDML_PRINTF(2, 3);
+void cli_cell_real(cli_table *t, const char *fmt, double v); /* "-" for NaN, "inf" */
+/* Prints, with the first column cut so that the table stays under 80 columns, and frees. */
+bdml_status cli_table_print(cli_table *t, FILE *f);
+
+/* json.c: into c->result; a failure to allocate shows up when the object is printed. */
+void cli_put(json_t *object, const char *key, json_t *value); /* takes over value */
+json_t *cli_real(double v);                                   /* null when not finite */
+json_t *cli_string(const char *s);                            /* bytes that are not UTF-8 as '?' */
+bdml_status cli_json_print(cli *c, json_t *object);
+
+/* ---- files (files.c) ------------------------------------------------------------------------------------ */
+
+/* Refuse an output that is one of the inputs, is a folder, or lies in no writable folder. */
+bdml_status cli_check_output(cli *c, const char *path);
+/* With --json, standard output is taken. */
+bdml_status cli_check_stdout(cli *c, const char *path);
+/* Note that a failure was in writing. */
+bdml_status cli_wrote(cli *c, bdml_status status);
+/* "data/wine.csv" -> "wine" + ending */
+bdml_status cli_default_name(cli *c, const char *path, const char *ending, char **out);
+bool cli_ends_with(const char *s, const char *ending);
+int64_t cli_file_size(const char *path); /* -1 when there is none */
+
+/* Read a second data file: --labels-file belongs to the first. */
+bdml_status cli_read_other(cli *c, const char *path, bdml_dataset **out);
+
+/* Rows of text into a file that appears whole or not at all. */
+typedef struct cli_writer {
+    cli *c;
+    bdml_file *file;
+    char separator; /* ',' or tab */
+    bool started;   /* a cell stands on this row already */
+} cli_writer;
+bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w); /* .tsv: tab, else comma */
+bdml_status cli_writer_text(cli_writer *w, const char *s);            /* quoted where needed */
+bdml_status cli_writer_real(cli_writer *w, double v);
+bdml_status cli_writer_int(cli_writer *w, int64_t v);
+bdml_status cli_writer_raw(cli_writer *w, const char *s); /* as it is, no separator */
+bdml_status cli_writer_end_row(cli_writer *w);
+bdml_status cli_writer_close(cli_writer *w); /* commit */
+void cli_writer_discard(cli_writer *w);
+
+/* ---- rows of a file for a model (stream.c) ------------------------------------------------------------------ */
+
+typedef struct cli_stream {
+    const bdml_model *model;
+    bdml_source *source;
+    bdml_block block;
+    int64_t rows;    /* handed out so far */
+    int64_t dropped; /* with missing values, --missing drop */
+} cli_stream;
+bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, cli_stream *s);
+/* The next rows are in s->block; block.n == 0 at the end. */
+bdml_status cli_stream_next(cli *c, cli_stream *s, const char *what);
+void cli_stream_close(cli_stream *s);
+
+/* ---- scores of labelled predictions (score.c) ------------------------------------------------------------------ */
+
+typedef struct cli_score {
+    int predicted;    /* classes of the model: columns */
+    bdml_names truth; /* classes seen: rows, those of the model first */
+    int64_t *count;   /* truth.count rows of `predicted` columns */
+    size_t capacity;
+    int64_t total, wrong;
+} cli_score;
+bdml_status cli_score_init(cli *c, const bdml_model *model, cli_score *s);
+bdml_status cli_score_add(cli *c, cli_score *s, const char *truth, int32_t predicted);
+void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out);
+bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model, FILE *f);
+void cli_score_free(cli_score *s);
+
+/* ---- one function a command (cmd_*.c) ---------------------------------------------------------------------------- */
+
+bdml_status cli_train(cli *c);
+bdml_status cli_predict(cli *c);
+bdml_status cli_transform(cli *c);
+bdml_status cli_neighbors(cli *c);
+bdml_status cli_eval(cli *c);
+bdml_status cli_convert(cli *c);
+bdml_status cli_info(cli *c);
+bdml_status cli_info_model(cli *c, const char *path); /* cmd_info_model.c */
+bdml_status cli_export(cli *c);
+bdml_status cli_import(cli *c);
+bdml_status cli_generate(cli *c);
+bdml_status cli_help(cli *c);
+bdml_status cli_version(cli *c);
+bdml_status cli_completion(cli *c);
+bdml_status cli_man(cli *c);
+
+#endif

@@ -1,0 +1,68 @@
+/* cmd_convert.c - bdml convert IN OUT, and bdml generate waveform -o OUT */
+#include "cli.h"
+
+#include <inttypes.h>
+
+static bdml_status check_ending(cli *c, const char *path)
+{
+    static const char *const endings[] = {".csv", ".tsv", ".svm", ".svmlight", ".libsvm", ".npy"};
+    if (strcmp(path, "-") == 0) return BDML_OK;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (cli_ends_with(path, endings[i])) return BDML_OK;
+    return bdml_fail(
+        c->h, BDML_ERR_ARGUMENT,
+        "%s: the ending says no format that can be written; use .csv, .tsv, .svmlight or "
+        ".npy",
+        path);
+}
+
+static bdml_status write_data(cli *c, const bdml_dataset *data, const char *path)
+{
+    fflush(stdout);
+    BDML_TRY(cli_wrote(c, bdml_write_dataset(c->h, data, path)));
+    cli_put(c->result, "points", json_integer(data->n));
+    cli_put(c->result, "features", json_integer(data->d));
+    cli_put(c->result, "classes", json_integer(data->classes));
+    cli_put(c->result, "output", cli_string(path));
+    cli_progress_clear(c);
+    if (cli_chatty(c) && strcmp(path, "-") != 0)
+        printf("wrote %" PRId64 " points, %d features, %d classes to %s\n", data->n, data->d,
+               data->classes, path);
+    return BDML_OK;
+}
+
+bdml_status cli_convert(cli *c)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *data = NULL;
+    const char *output = c->argument[1];
+
+    BDML_GO(check_ending(c, output));
+    c->arguments = 1; /* the last argument is no input */
+    BDML_GO(cli_check_output(c, output));
+    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    BDML_GO(write_data(c, data, output));
+done:
+    bdml_free_dataset(data);
+    return status;
+}
+
+bdml_status cli_generate(cli *c)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *data = NULL;
+    const char *output = cli_text_of(c, CLI_OPT_OUTPUT);
+
+    if (strcmp(c->argument[0], "waveform") != 0)
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "cannot generate '%.100s'; it can be: waveform",
+                         c->argument[0]);
+    if (!output[0]) output = "-";
+    c->arguments = 0;
+    BDML_GO(check_ending(c, output));
+    BDML_GO(cli_check_output(c, output));
+    BDML_GO(bdml_generate_waveform(c->h, c->own[CLI_OPT_POINTS].i, &data));
+    BDML_GO(write_data(c, data, output));
+done:
+    bdml_free_dataset(data);
+    return status;
+}

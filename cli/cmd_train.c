@@ -1,0 +1,69 @@
+/* cmd_train.c - bdml train DATA -o MODEL */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "train/train.h"
+
+static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *model,
+                      const char *path, double seconds)
+{
+    char time[32];
+    cli_duration(seconds, time, sizeof time);
+    printf("data       %s: %" PRId64 " points, %d features, %d classes\n", c->argument[0], data->n,
+           data->d, data->classes);
+    printf("method     %s, scale %s", bdml_get(c->h, "method"), bdml_get(c->h, "scale"));
+    if (model->prepare.basis)
+        printf(", PCA to %d dimensions (%.1f %% of variance)", model->prepare.d_out,
+               100.0 * model->prepare.variance);
+    printf("\nmetric     %d x %d of rank %d, kappa %.4g\n", model->d, model->d, model->q,
+           bdml_model_kappa(model));
+    printf("trained in %s\n", time);
+    if (strcmp(path, "-") == 0) return;
+    printf("saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
+    printf("next       bdml predict %s NEW-DATA      or      bdml info %s\n", path, path);
+}
+
+static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model, const char *path,
+                        double seconds)
+{
+    cli_put(c->result, "data", cli_string(c->argument[0]));
+    cli_put(c->result, "points", json_integer(data->n));
+    cli_put(c->result, "features", json_integer(data->d));
+    cli_put(c->result, "classes", json_integer(data->classes));
+    cli_put(c->result, "method", cli_string(bdml_get(c->h, "method")));
+    cli_put(c->result, "dimension", json_integer(model->d));
+    cli_put(c->result, "rank", json_integer(model->q));
+    cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
+    cli_put(c->result, "fit_seconds", cli_real(seconds));
+    cli_put(c->result, "model", cli_string(path));
+}
+
+bdml_status cli_train(cli *c)
+{
+    bdml_status status = BDML_OK;
+    const char *method = bdml_get(c->h, "method"), *path = cli_text_of(c, CLI_OPT_OUTPUT);
+    char *made = NULL;
+    bdml_dataset *data = NULL;
+    bdml_model *model = NULL;
+
+    if (!bdml_method_find(c->h, method, strlen(method))) return BDML_ERR_ARGUMENT;
+    if (!path[0]) BDML_GO(cli_default_name(c, c->argument[0], ".bdml", &made));
+    if (made) path = made;
+    BDML_GO(cli_check_output(c, path));
+    snprintf(c->kept, sizeof c->kept, "no model was written");
+    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    double start = bdml_now();
+    BDML_GO(bdml_train(c->h, data, NULL, &model));
+    double seconds = bdml_now() - start;
+    BDML_GO(cli_wrote(c, bdml_save_model(c->h, model, path)));
+    fill_result(c, data, model, path, seconds);
+    cli_progress_clear(c);
+    if (cli_chatty(c) && strcmp(path, "-") != 0) summarise(c, data, model, path, seconds);
+done:
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+    free(made);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* commands.c - the table of commands: what each is for and which options it takes. */
+#include "cli.h"
+
+/* Every command takes these. */
+#define COMMON "report general "
+
+static const cli_command commands[] = {
+    {"train", "DATA", "[-o MODEL] [--method NAME]", "learn a metric from labelled data",
+     "Reads labelled points, prepares them as asked (--scale, --pca), learns a metric by --method "
+     "and "
+     "writes it with everything needed to apply it to new data. Without -o the model goes to the "
+     "current folder under the name of the data with the ending .bdml. When the constraints are "
+     "proven "
+     "to contradict each other no model is written and the exit status is 3.",
+     COMMON "output input prepare train constraints neighbors",
+     "bdml train wine.csv -o wine.bdml --scale zscore", cli_train},
+    {"predict", "MODEL DATA", "[-o FILE] [-k K] [--train FILE]", "classify new points by k-NN",
+     "Classifies each row of DATA by the vote of its nearest training points under the model's "
+     "metric "
+     "and writes one class name a line, under the heading 'class'. If DATA has labels, the error, "
+     "the "
+     "recall of each class and the confusion matrix are reported as well. DATA is read in blocks "
+     "and "
+     "may be of any length.",
+     COMMON "output input neighbors predict",
+     "bdml predict wine.bdml new.csv -o classes.csv\n"
+     "bdml predict wine.bdml labelled.csv --json",
+     cli_predict},
+    {"transform", "MODEL DATA", "-o FILE", "map points so that Euclidean distance is the metric",
+     "Writes L p(x) for every row x of DATA, p being the model's preparation: squared Euclidean "
+     "distances "
+     "between the rows written are the learned distances, so any nearest-neighbour index can take "
+     "them. "
+     "The ending of FILE says the format: .csv, .tsv, .svmlight (.svm, .libsvm) or .npy; '-', the "
+     "default, is CSV on standard output.",
+     COMMON "output input", "bdml transform wine.bdml wine.csv -o mapped.npy", cli_transform},
+    {"neighbors", "DATA [QUERY]", "[-k K] [--model MODEL] [-o FILE]",
+     "list exact nearest neighbours",
+     "Lists the K nearest rows of DATA for each row of QUERY, or of DATA itself (each row without "
+     "itself), "
+     "with their squared distances, as a table row,rank,neighbor,distance. Row numbers start at 0; "
+     "ties "
+     "go to the lower number.",
+     COMMON "output input prepare neighbors query",
+     "bdml neighbors iris.csv -k 5 --which other -o impostors.csv", cli_neighbors},
+    {"eval", "DATA", "[--method NAME | --methods A,B,C]", "measure the k-NN error of methods",
+     "Trains and tests one method, or several side by side on the same splits of DATA, and reports "
+     "mean "
+     "and standard deviation of the k-NN error in percent, the distortion kappa and the time to "
+     "fit.",
+     COMMON "input prepare train constraints neighbors evaluate",
+     "bdml eval wine.csv --methods euclidean,whiten --scale zscore", cli_eval},
+    {"convert", "IN OUT", "[--label COLUMN]", "rewrite data in another format",
+     "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ and "
+     "MAT "
+     "also gzipped) and writes the one that the ending of OUT says: .csv, .tsv, .svmlight (.svm, "
+     ".libsvm) "
+     "or .npy, the labels beside it in NAME.labels.npy.",
+     COMMON "input", "bdml convert iris.arff iris.csv", cli_convert},
+    {"info", "FILE", "", "describe a data file or a model",
+     "For data: points, features, classes with their counts, constant columns, duplicate rows, "
+     "missing "
+     "values. For a model: how it was made, its dimensions and the spectrum of its metric.",
+     COMMON "input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
+    {"export", "MODEL", "-o FILE [--what L|M]", "write the map L or the metric M",
+     "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "
+     "points; "
+     "'bdml info MODEL' says how they are prepared.",
+     COMMON "output map", "bdml export wine.bdml --what M -o metric.npy", cli_export},
+    {"import", "MAP", "-o MODEL [--what L|M]", "make a model of a matrix from elsewhere",
+     "Reads a matrix from any supported data format, one row a line, and wraps it as a model: the "
+     "linear "
+     "map L (rows are output dimensions), or with --what M a symmetric positive semidefinite "
+     "metric.",
+     COMMON "output map --format --header --variable", "bdml import L.npy -o mine.bdml",
+     cli_import},
+    {"generate", "NAME", "[-n N] -o FILE", "make the waveform data",
+     "NAME is waveform: the data of Breiman et al. (1984), 21 features and 3 classes, from --seed.",
+     COMMON "output generate", "bdml generate waveform -n 5000 -o waveform.csv", cli_generate},
+    {"help", "[TOPIC]", "", "explain a command, the settings or the methods",
+     "TOPIC is a command, 'settings' or 'methods'. With --json the whole table of commands, "
+     "options and "
+     "methods is printed for programs.",
+     COMMON "help", "bdml help train\nbdml help settings --markdown", cli_help},
+    {"version", "", "", "print the version", "Prints the version.", COMMON, NULL, cli_version},
+    {"completion", "SHELL", "", "print a completion script for bash, zsh or fish",
+     "SHELL is bash, zsh or fish.", COMMON, "bdml completion bash >/etc/bash_completion.d/bdml",
+     cli_completion},
+    {"man", "", "", "print the manual page", "Prints the manual page in roff.", COMMON,
+     "bdml man | man -l -", cli_man},
+};
+
+int cli_command_count(void)
+{
+    return (int)(sizeof commands / sizeof *commands);
+}
+
+const cli_command *cli_command_at(int i)
+{
+    return i >= 0 && i < cli_command_count() ? &commands[i] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (int i = 0; i < cli_command_count(); i++)
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    return NULL;
+}
+
+bool cli_command_takes(const cli_command *command, const bdml_option *o)
+{
+    for (const char *p = command->takes; *p;) {
+        size_t n = strcspn(p, " ");
+        bool single = n > 2 && p[0] == '-';
+        const char *word = single ? p + 2 : p, *name = single ? o->name : o->group;
+        size_t length = single ? n - 2 : n;
+        if (strlen(name) == length && memcmp(name, word, length) == 0) return true;
+        p += n;
+        p += strspn(p, " ");
+    }
+    return false;
+}

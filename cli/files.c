@@ -1,0 +1,189 @@
+/* files.c - output files: checked before the work begins, written whole or not at all. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- checks ------------------------------------------------------------------------------------------ */
+
+bool cli_ends_with(const char *s, const char *ending)
+{
+    size_t n = strlen(s), m = strlen(ending);
+    return n >= m && strcmp(s + n - m, ending) == 0;
+}
+
+int64_t cli_file_size(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && S_ISREG(sa.st_mode) &&
+           sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static bdml_status refuse_input(cli *c, const char *path, const char *input)
+{
+    if (!input || !input[0] || input == path || !same_file(path, input)) return BDML_OK;
+    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: the output would overwrite the input", path);
+}
+
+/* Inputs are the arguments and every option whose value is a file. */
+static bdml_status refuse_inputs(cli *c, const char *path)
+{
+    for (int i = 0; i < c->arguments; i++) BDML_TRY(refuse_input(c, path, c->argument[i]));
+    for (int i = 0; i < bdml_option_count(); i++) {
+        const bdml_option *o = bdml_option_at(i);
+        if (o->metavar && strcmp(o->metavar, "FILE") == 0)
+            BDML_TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
+    }
+    BDML_TRY(refuse_input(c, path, cli_text_of(c, CLI_OPT_TRAIN)));
+    return refuse_input(c, path, cli_text_of(c, CLI_OPT_MODEL));
+}
+
+bdml_status cli_check_stdout(cli *c, const char *path)
+{
+    if (!cli_json(c) || strcmp(path, "-") != 0) return BDML_OK;
+    return bdml_fail(c->h, BDML_ERR_ARGUMENT,
+                     "--json and the output both want standard output; give a file with -o");
+}
+
+bdml_status cli_check_output(cli *c, const char *path)
+{
+    struct stat st;
+    if (!path[0]) return bdml_fail(c->h, BDML_ERR_ARGUMENT, "the output needs a name");
+    BDML_TRY(cli_check_stdout(c, path));
+    if (strcmp(path, "-") == 0) return BDML_OK;
+    BDML_TRY(refuse_inputs(c, path));
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return BDML_OK; /* a device or a pipe */
+
+    char *folder = bdml_strdup(c->h, path);
+    if (!folder) return BDML_ERR_MEMORY;
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = '\0';
+    bool ok = access(slash ? folder : ".", W_OK | X_OK) == 0;
+    free(folder);
+    return ok ? BDML_OK
+              : bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: cannot be written: %s", path,
+                          strerror(errno));
+}
+
+bdml_status cli_wrote(cli *c, bdml_status status)
+{
+    if (status != BDML_OK) c->output_failed = true;
+    return status;
+}
+
+bdml_status cli_default_name(cli *c, const char *path, const char *ending, char **out)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    if (strcmp(path, "-") == 0) base = "model";
+    const char *gz = cli_ends_with(base, ".gz") ? base + strlen(base) - 3 : base + strlen(base);
+    size_t n = (size_t)(gz - base), stem = n;
+    for (size_t i = 1; i < n; i++)
+        if (base[i] == '.') stem = i;
+    *out = bdml_alloc(c->h, stem + strlen(ending) + 1, 1);
+    if (!*out) return BDML_ERR_MEMORY;
+    memcpy(*out, base, stem);
+    memcpy(*out + stem, ending, strlen(ending) + 1);
+    return BDML_OK;
+}
+
+bdml_status cli_read_other(cli *c, const char *path, bdml_dataset **out)
+{
+    bdml_status status = BDML_OK;
+    char *labels = bdml_strdup(c->h, bdml_get(c->h, "labels-file"));
+    *out = NULL;
+    if (!labels) return BDML_ERR_MEMORY;
+    BDML_GO(bdml_set(c->h, "labels-file", ""));
+    BDML_GO(bdml_read_dataset(c->h, path, out));
+    BDML_GO(bdml_set(c->h, "labels-file", labels));
+done:
+    free(labels);
+    return status;
+}
+
+/* ---- rows of text --------------------------------------------------------------------------------------- */
+
+bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w)
+{
+    *w = (cli_writer){.c = c, .separator = cli_ends_with(path, ".tsv") ? '\t' : ','};
+    fflush(stdout); /* "-" has a buffer of its own */
+    return cli_wrote(c, bdml_file_create(c->h, path, &w->file));
+}
+
+static bdml_status put(cli_writer *w, const char *s, size_t n)
+{
+    return cli_wrote(w->c, bdml_file_write(w->c->h, w->file, s, n));
+}
+
+bdml_status cli_writer_raw(cli_writer *w, const char *s)
+{
+    w->started = true;
+    return put(w, s, strlen(s));
+}
+
+static bdml_status separate(cli_writer *w)
+{
+    bool started = w->started;
+    w->started = true;
+    return started ? put(w, &w->separator, 1) : BDML_OK;
+}
+
+bdml_status cli_writer_text(cli_writer *w, const char *s)
+{
+    const char special[] = {w->separator, '"', '\n', '\r', ' ', '\0'};
+    BDML_TRY(separate(w));
+    if (s[0] && !s[strcspn(s, special)]) return put(w, s, strlen(s));
+    BDML_TRY(put(w, "\"", 1));
+    for (const char *p = s; *p;) { /* a quote inside is doubled */
+        size_t n = strcspn(p, "\"");
+        BDML_TRY(put(w, p, n));
+        p += n;
+        if (*p++ == '\0') break;
+        BDML_TRY(put(w, "\"\"", 2));
+    }
+    return put(w, "\"", 1);
+}
+
+bdml_status cli_writer_real(cli_writer *w, double v)
+{
+    char text[BDML_NUMBER_SIZE];
+    int n = bdml_format_double(w->c->h->c_locale, v, text);
+    BDML_TRY(separate(w));
+    return put(w, text, (size_t)n);
+}
+
+bdml_status cli_writer_int(cli_writer *w, int64_t v)
+{
+    char text[BDML_NUMBER_SIZE];
+    int n = snprintf(text, sizeof text, "%lld", (long long)v);
+    BDML_TRY(separate(w));
+    return put(w, text, (size_t)n);
+}
+
+bdml_status cli_writer_end_row(cli_writer *w)
+{
+    w->started = false;
+    return put(w, "\n", 1);
+}
+
+bdml_status cli_writer_close(cli_writer *w)
+{
+    bdml_file *file = w->file;
+    w->file = NULL;
+    return cli_wrote(w->c, bdml_file_commit(w->c->h, file));
+}
+
+void cli_writer_discard(cli_writer *w)
+{
+    bdml_file_discard(w->file);
+    w->file = NULL;
+}

@@ -1,0 +1,178 @@
+/* help.c - usage, help of one command, lists of methods and settings, from the tables. */
+#include "cli.h"
+
+enum { HELP_COLUMN = 30, NAME_COLUMN = 12, TEXT_SIZE = 1024 };
+
+void cli_usage(FILE *f)
+{
+    cli_bold(f, "bdml");
+    fprintf(f, " %s - learn distances from labelled data, with a hard cap on distortion\n\n",
+            bdml_version());
+    fputs("usage: bdml COMMAND [ARGUMENTS] [OPTIONS]\n\n", f);
+    for (int i = 0; i < cli_command_count(); i++) {
+        const cli_command *command = cli_command_at(i);
+        fprintf(f, "  %-*s%s\n", NAME_COLUMN, command->name, command->help);
+    }
+    fputs("\nexamples\n"
+          "  bdml train wine.csv -o wine.bdml --scale zscore   learn a metric\n"
+          "  bdml predict wine.bdml new.csv                    classify new points with it\n"
+          "  bdml eval wine.csv --methods euclidean,whiten     compare methods\n\n"
+          "DATA is CSV, TSV, svmlight, NPY, NPZ, MAT, ARFF or IDX; '-' is standard input.\n"
+          "'bdml help COMMAND' explains a command and its options.\n",
+          f);
+}
+
+static void print_option(FILE *f, const bdml_option *o)
+{
+    char form[128], text[TEXT_SIZE], letter = cli_option_short(o);
+    cli_option_form(o, form, sizeof form);
+    cli_option_text(o, text, sizeof text);
+    int n = letter ? fprintf(f, "  -%c, %s", letter, form) : fprintf(f, "      %s", form);
+    if (n > HELP_COLUMN - 2) {
+        fputc('\n', f);
+        n = 0;
+    }
+    fprintf(f, "%*s", HELP_COLUMN - n, "");
+    cli_wrap(f, text, HELP_COLUMN, HELP_COLUMN);
+}
+
+static void print_methods(FILE *f)
+{
+    for (int i = 0; i < bdml_method_count(); i++) {
+        fprintf(f, "  %-*s", NAME_COLUMN, bdml_method_name(i));
+        cli_wrap(f, bdml_method_help(i), NAME_COLUMN + 2, NAME_COLUMN + 2);
+    }
+}
+
+static void print_group(FILE *f, const cli_command *command, const char *group)
+{
+    bool any = false;
+    for (int i = 0; i < cli_option_count(); i++) {
+        const bdml_option *o = cli_option_at(i);
+        if (strcmp(o->group, group) != 0 || !cli_command_takes(command, o)) continue;
+        if (!any) {
+            fputc('\n', f);
+            cli_bold(f, cli_group_title(group));
+            fputc('\n', f);
+        }
+        any = true;
+        print_option(f, o);
+    }
+}
+
+/* What is the command's own first, what all commands share last. */
+enum { GROUP_RANKS = 3 };
+static int group_rank(const char *group)
+{
+    if (strcmp(group, "general") == 0 || strcmp(group, "report") == 0) return 2;
+    for (int i = 0; i < bdml_option_count(); i++)
+        if (strcmp(bdml_option_at(i)->group, group) == 0) return 1;
+    return 0;
+}
+
+void cli_help_command(FILE *f, const cli_command *command)
+{
+    const char *group;
+    const bdml_option *method = cli_option_find("method", strlen("method"));
+
+    fputs("usage: bdml ", f);
+    cli_bold(f, command->name);
+    fprintf(f, "%s%s%s%s [OPTIONS]\n\n", command->arguments[0] ? " " : "", command->arguments,
+            command->synopsis[0] ? " " : "", command->synopsis);
+    cli_wrap(f, command->about, 0, 0);
+    for (const char *p = command->examples; p && *p;) {
+        int n = (int)strcspn(p, "\n");
+        fprintf(f, "%s  %.*s\n", p == command->examples ? "\n" : "", n, p);
+        p += n + (p[n] == '\n');
+    }
+    for (int rank = 0; rank < GROUP_RANKS; rank++)
+        for (int i = 0; (group = cli_group_at(i)) != NULL; i++)
+            if (group_rank(group) == rank) print_group(f, command, group);
+    if (method && cli_command_takes(command, method)) {
+        fputc('\n', f);
+        cli_bold(f, "Methods");
+        fputc('\n', f);
+        print_methods(f);
+    }
+}
+
+/* The tables for programs. */
+static json_t *describe_option(const bdml_option *o)
+{
+    static const char *const types[] = {"flag", "int", "real", "choice", "text"};
+    json_t *row = json_object();
+    cli_put(row, "name", json_string(o->name));
+    cli_put(row, "group", json_string(o->group));
+    cli_put(row, "type", json_string(types[o->type]));
+    cli_put(row, "default", json_string(o->default_value));
+    if (o->type == BDML_OPTION_INT || o->type == BDML_OPTION_REAL) {
+        cli_put(row, "min", cli_real(o->min));
+        cli_put(row, "max", cli_real(o->max));
+    }
+    if (o->choices) cli_put(row, "choices", json_string(o->choices));
+    cli_put(row, "help", json_string(o->help));
+    return row;
+}
+
+static void describe_all(cli *c)
+{
+    json_t *commands = json_array(), *options = json_array(), *methods = json_array();
+    for (int i = 0; i < cli_command_count(); i++) {
+        const cli_command *command = cli_command_at(i);
+        json_t *row = json_object(), *takes = json_array();
+        cli_put(row, "name", json_string(command->name));
+        cli_put(row, "arguments", json_string(command->arguments));
+        cli_put(row, "help", json_string(command->help));
+        for (int k = 0; k < cli_option_count(); k++)
+            if (cli_command_takes(command, cli_option_at(k)))
+                json_array_append_new(takes, json_string(cli_option_at(k)->name));
+        cli_put(row, "options", takes);
+        json_array_append_new(commands, row);
+    }
+    for (int i = 0; i < cli_option_count(); i++)
+        json_array_append_new(options, describe_option(cli_option_at(i)));
+    for (int i = 0; i < bdml_method_count(); i++)
+        json_array_append_new(methods, json_pack("{s:s, s:s}", "name", bdml_method_name(i), "help",
+                                                 bdml_method_help(i)));
+    cli_put(c->result, "version", json_string(bdml_version()));
+    cli_put(c->result, "commands", commands);
+    cli_put(c->result, "options", options);
+    cli_put(c->result, "methods", methods);
+}
+
+bdml_status cli_help(cli *c)
+{
+    const char *topic = c->arguments ? c->argument[0] : NULL;
+    const cli_command *command = topic ? cli_command_find(topic) : NULL;
+    bool settings = topic && strcmp(topic, "settings") == 0;
+    bool methods = topic && strcmp(topic, "methods") == 0;
+
+    if (topic && !command && !settings && !methods)
+        return bdml_fail(
+            c->h, BDML_ERR_ARGUMENT,
+            "there is no help on '%.100s'; topics are the commands, settings and methods", topic);
+    if (c->own[CLI_OPT_MARKDOWN].i && !settings)
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "--markdown belongs to: bdml help settings");
+    if (!topic && cli_json(c)) {
+        describe_all(c);
+        return BDML_OK;
+    }
+    FILE *f = cli_text_begin(c);
+    if (!f) return BDML_ERR_MEMORY;
+    if (command)
+        cli_help_command(f, command);
+    else if (settings)
+        cli_write_settings(f, c->own[CLI_OPT_MARKDOWN].i != 0);
+    else if (methods)
+        print_methods(f);
+    else
+        cli_usage(f);
+    return cli_text_end(c, f);
+}
+
+bdml_status cli_version(cli *c)
+{
+    cli_put(c->result, "version", json_string(bdml_version()));
+    if (!cli_json(c)) printf("bdml %s\n", bdml_version());
+    return BDML_OK;
+}

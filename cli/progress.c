@@ -1,0 +1,124 @@
+/* progress.c - progress, warnings and Ctrl-C. All of it speaks on standard error. */
+#include "cli.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static const double BAR_AFTER = 0.5;  /* seconds: shorter work needs no bar */
+static const double LINE_EVERY = 2.0; /* seconds between plain lines */
+enum { BAR_WIDTH = 28 };
+
+/* ---- Ctrl-C ---------------------------------------------------------------------------------------- */
+
+/* A signal handler can reach nothing but a variable like this one. */
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* The first Ctrl-C asks to stop, the second one kills (SA_RESETHAND). System calls are not restarted:
+ * a program that waits for input shall stop too. */
+void cli_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool cli_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+/* ---- bar and lines ------------------------------------------------------------------------------------ */
+
+void cli_duration(double seconds, char *out, size_t size)
+{
+    if (seconds < 10.0)
+        snprintf(out, size, "%.2g s", seconds);
+    else if (seconds < 100.0)
+        snprintf(out, size, "%.0f s", seconds);
+    else if (seconds < 6000.0)
+        snprintf(out, size, "%.1f min", seconds / 60.0);
+    else
+        snprintf(out, size, "%.1f h", seconds / 3600.0);
+}
+
+void cli_progress_init(cli *c)
+{
+    c->progress.terminal = isatty(STDERR_FILENO) != 0;
+    c->progress.started = c->progress.since = bdml_now();
+    bdml_set_progress(c->h, cli_progress_report, c);
+    bdml_set_log(c->h, cli_log, c);
+}
+
+void cli_progress_clear(cli *c)
+{
+    if (!c->progress.shown) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    c->progress.shown = false;
+}
+
+static void show(cli *c, double now, int64_t done, int64_t total)
+{
+    cli_progress *p = &c->progress;
+    double share = total > 0 ? BDML_MIN((double)done / (double)total, 1.0) : 0.0;
+    char left[32] = "", bar[BAR_WIDTH + 1];
+
+    if (share > 0.0) cli_duration((now - p->since) * (1.0 - share) / share, left, sizeof left);
+    if (!p->terminal) {
+        if (total > 0)
+            fprintf(stderr, "bdml: %s: %.0f %%%s%s%s\n", p->phase, 100.0 * share,
+                    left[0] ? ", " : "", left, left[0] ? " left" : "");
+        else
+            fprintf(stderr, "bdml: %s: %lld\n", p->phase, (long long)done);
+        return;
+    }
+    int full = (int)(share * BAR_WIDTH);
+    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < full ? '#' : '.';
+    bar[BAR_WIDTH] = '\0';
+    if (total > 0)
+        fprintf(stderr, "\r\033[K%-20.20s [%s] %3.0f %%  %s%s", p->phase, bar, 100.0 * share, left,
+                left[0] ? " left" : "");
+    else
+        fprintf(stderr, "\r\033[K%-20.20s %lld", p->phase, (long long)done);
+    fflush(stderr);
+    p->shown = true;
+}
+
+int cli_progress_report(void *user, const char *phase, int64_t done, int64_t total)
+{
+    cli *c = user;
+    cli_progress *p = &c->progress;
+    double now = bdml_now();
+
+    if (interrupted) return 1;
+    if (cli_quiet(c)) return 0;
+    if (strncmp(p->phase, phase, sizeof p->phase - 1) != 0) {
+        snprintf(p->phase, sizeof p->phase, "%s", phase);
+        p->since = now;
+    }
+    double first = p->terminal ? BAR_AFTER : LINE_EVERY;
+    if (now - p->started < first) return 0;
+    if (!p->terminal && now - p->printed < LINE_EVERY) return 0;
+    p->printed = now;
+    show(c, now, done, total);
+    return 0;
+}
+
+void cli_log(void *user, bdml_log_level level, const char *line)
+{
+    cli *c = user;
+    if (level == BDML_LOG_WARNING) json_array_append_new(c->warnings, cli_string(line));
+    if (cli_quiet(c) || (level != BDML_LOG_WARNING && !cli_verbose(c))) return;
+    cli_progress_clear(c);
+    if (level == BDML_LOG_TABLE)
+        fprintf(stderr, "%s\n", line);
+    else
+        fprintf(stderr, "bdml: %s%s\n", level == BDML_LOG_WARNING ? "warning: " : "", line);
+}

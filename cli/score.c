@@ -1,0 +1,118 @@
+/* score.c - error, recall per class and confusion matrix of predictions on labelled data.
+ *
+ * Columns are the model's classes. Rows are the true classes: the model's first, then any that only
+ * the data know and that can only be missed. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Wider matrices do not fit a screen; recall per class is still printed. */
+enum { WIDEST_MATRIX = 12 };
+
+static int64_t *row_of(const cli_score *s, int32_t truth)
+{
+    return s->count + (size_t)truth * (size_t)s->predicted;
+}
+
+static bdml_status add_class(cli *c, cli_score *s, const char *name, int32_t *id)
+{
+    int32_t before = s->truth.count;
+    BDML_TRY(bdml_names_add(c->h, &s->truth, name, strlen(name), id));
+    if (*id < before) return BDML_OK;
+    size_t width = (size_t)s->predicted;
+    BDML_TRY(bdml_grow(c->h, &s->count, &s->capacity, ((size_t)*id + 1) * width, sizeof *s->count));
+    memset(row_of(s, *id), 0, width * sizeof *s->count);
+    return BDML_OK;
+}
+
+bdml_status cli_score_init(cli *c, const bdml_model *model, cli_score *s)
+{
+    int32_t id;
+    *s = (cli_score){.predicted = model->classes};
+    for (int k = 0; k < model->classes; k++) BDML_TRY(add_class(c, s, model->class_name[k], &id));
+    return BDML_OK;
+}
+
+bdml_status cli_score_add(cli *c, cli_score *s, const char *truth, int32_t predicted)
+{
+    int32_t id;
+    BDML_TRY(add_class(c, s, truth, &id));
+    s->total++;
+    s->wrong += id != predicted;
+    if (predicted >= 0) row_of(s, id)[predicted]++;
+    return BDML_OK;
+}
+
+static int64_t row_total(const cli_score *s, int32_t truth)
+{
+    int64_t total = 0;
+    for (int k = 0; k < s->predicted; k++) total += row_of(s, truth)[k];
+    return total;
+}
+
+/* NaN when the class does not occur. */
+static double recall(const cli_score *s, int32_t truth)
+{
+    int64_t total = row_total(s, truth);
+    if (total == 0) return (double)NAN;
+    return truth < s->predicted ? (double)row_of(s, truth)[truth] / (double)total : 0.0;
+}
+
+static double error_percent(const cli_score *s)
+{
+    return s->total ? 100.0 * (double)s->wrong / (double)s->total : 0.0;
+}
+
+void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
+{
+    json_t *classes = json_array(), *recalls = json_object(), *confusion = json_array();
+    for (int k = 0; k < model->classes; k++)
+        json_array_append_new(classes, cli_string(model->class_name[k]));
+    for (int32_t t = 0; t < s->truth.count; t++) {
+        json_t *row = json_object(), *counts = json_array();
+        for (int k = 0; k < s->predicted; k++)
+            json_array_append_new(counts, json_integer(row_of(s, t)[k]));
+        cli_put(row, "truth", cli_string(s->truth.text[t]));
+        cli_put(row, "predicted", counts);
+        json_array_append_new(confusion, row);
+        json_object_set_new(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
+    }
+    cli_put(out, "labelled", json_integer(s->total));
+    cli_put(out, "wrong", json_integer(s->wrong));
+    cli_put(out, "error", cli_real(error_percent(s)));
+    cli_put(out, "classes", classes);
+    cli_put(out, "recall", recalls);
+    cli_put(out, "confusion", confusion);
+}
+
+bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model, FILE *f)
+{
+    char align[WIDEST_MATRIX + 8] = "lrr";
+    int shown = s->predicted <= WIDEST_MATRIX ? s->predicted : 0;
+    cli_table t;
+
+    fprintf(f, "error      %.2f %%  (%" PRId64 " of %" PRId64 " wrong)\n\n", error_percent(s),
+            s->wrong, s->total);
+    for (int k = 0; k < shown; k++) align[3 + k] = 'r';
+    align[3 + shown] = '\0';
+    cli_table_init(&t, c->h, align);
+    cli_cell(&t, "true class");
+    cli_cell(&t, "points");
+    cli_cell(&t, "recall %%");
+    for (int k = 0; k < shown; k++) cli_cell(&t, "%.10s", model->class_name[k]);
+    for (int32_t r = 0; r < s->truth.count; r++) {
+        cli_cell(&t, "%s", s->truth.text[r]);
+        cli_cell(&t, "%" PRId64, row_total(s, r));
+        cli_cell_real(&t, "%.1f", 100.0 * recall(s, r));
+        for (int k = 0; k < shown; k++) cli_cell(&t, "%" PRId64, row_of(s, r)[k]);
+    }
+    return cli_table_print(&t, f);
+}
+
+void cli_score_free(cli_score *s)
+{
+    bdml_names_free(&s->truth);
+    free(s->count);
+    *s = (cli_score){0};
+}

@@ -1,0 +1,59 @@
+/* text.c - text for people: colour, wrapping, and text commands under --json. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LINE_WIDTH = 79 };
+
+bool cli_colour(FILE *f)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if ((no && no[0]) || (term && strcmp(term, "dumb") == 0)) return false;
+    return (f == stdout && isatty(STDOUT_FILENO)) || (f == stderr && isatty(STDERR_FILENO));
+}
+
+void cli_bold(FILE *f, const char *text)
+{
+    if (cli_colour(f))
+        fprintf(f, "\033[1m%s\033[0m", text);
+    else
+        fputs(text, f);
+}
+
+void cli_wrap(FILE *f, const char *text, int column, int indent)
+{
+    bool first = true;
+    for (const char *p = text; *p;) {
+        int n = (int)strcspn(p, " ");
+        if (!first && column + 1 + n > LINE_WIDTH) {
+            fprintf(f, "\n%*s", indent, "");
+            column = indent;
+        } else if (!first) {
+            fputc(' ', f);
+            column++;
+        }
+        fprintf(f, "%.*s", n, p);
+        column += n;
+        first = false;
+        p += n;
+        p += strspn(p, " ");
+    }
+    fputc('\n', f);
+}
+
+FILE *cli_text_begin(cli *c)
+{
+    if (!cli_json(c)) return stdout;
+    FILE *f = open_memstream(&c->text, &c->text_size);
+    if (!f) bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory");
+    return f;
+}
+
+bdml_status cli_text_end(cli *c, FILE *f)
+{
+    if (f == stdout) return BDML_OK;
+    if (fclose(f) != 0) return bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory");
+    cli_put(c->result, "text", cli_string(c->text));
+    return BDML_OK;
+}

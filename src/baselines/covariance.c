@@ -1,0 +1,50 @@
+/* covariance.c - within-class covariance
+ *
+ *     S = (1/n) sum_i (x_i - c(y_i)) (x_i - c(y_i))',   c(y) the mean of class y
+ *
+ * With no labels all points are one class, and S is the total covariance. */
+#include "baselines/baselines.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+/* mean: classes rows of d; an empty class has mean 0 and no point asks for it. */
+static void class_means(const bdml_training *t, int classes, double *mean, int64_t *count)
+{
+    size_t d = (size_t)t->d;
+    for (int64_t i = 0; i < t->n; i++) {
+        size_t c = t->y ? (size_t)t->y[i] : 0;
+        count[c]++;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] += t->x[(size_t)i * d + j];
+    }
+    for (size_t c = 0; c < (size_t)classes; c++)
+        for (size_t j = 0; j < d && count[c] > 0; j++) mean[c * d + j] /= (double)count[c];
+}
+
+bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, double *s)
+{
+    bdml_status status = BDML_OK;
+    size_t n = (size_t)t->n, d = (size_t)t->d;
+    int classes = t->y ? t->classes : 1;
+    double *mean = NULL, *centred = NULL, *ws = NULL;
+    int64_t *count = NULL;
+
+    BDML_NEW(h, mean, (size_t)classes * d);
+    BDML_NEW(h, count, classes);
+    BDML_NEW(h, centred, n * d);
+    BDML_NEW(h, ws, bdml_la_gram_size(t->d));
+    class_means(t, classes, mean, count);
+    for (size_t i = 0; i < n; i++) {
+        const double *c = mean + (t->y ? (size_t)t->y[i] : 0) * d;
+        for (size_t j = 0; j < d; j++) centred[i * d + j] = t->x[i * d + j] - c[j];
+    }
+    bdml_la_gram(h, t->d, t->n, centred, t->d, NULL, s, ws);
+    for (size_t e = 0; e < d * d; e++) s[e] /= (double)n;
+done:
+    free(mean);
+    free(count);
+    free(centred);
+    free(ws);
+    return status;
+}

@@ -1,0 +1,492 @@
+/* certify.c - recompute a claim from the raw data and say whether it holds.
+ *
+ * Points   p_i = reference * prepare(x_i);  metric M = L'L in prepared space; N = the metric on p, so
+ *          that L'L = reference' N reference. With reference = identity N is M.
+ * Upper    the objective at N, which must lie in the set and (hard form) meet every margin.
+ * Lower    for multipliers y >= 0 (hinge: y_t <= c_t)
+ *              sum mu_t y_t [- sum y_t^2 / (4 c_t) for the squared hinge] + min <G - A*y, N>
+ *          over kappa(N) <= K, trace(N) <= R', R' = min(R, upper / density of G): no better N has a
+ *          larger trace.
+ * Proof of infeasibility: sum mu_t y_t > max <A*y, N> over kappa(N) <= K, trace(N) <= R.
+ *
+ * Tolerances: everything is summed in extended precision (64 bits of mantissa), so what is left are
+ * the roundings of the numbers in the file, relative 1e-9 at most for what the library writes. */
+#include "certify/certify.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+/* The claim may be off by this much, relative: far above rounding, far below any gap. */
+static const double TOLERANCE = 1e-7;
+
+typedef struct work {
+    const bdml_model *model;
+    const bdml_evidence *e;
+    const bdml_dataset *data;
+    const bdml_constraints *c;
+    int d; /* dimension of p */
+    int64_t n;
+    long double *p;      /* n rows of d: the points the claim is about */
+    long double *metric; /* d x d: N */
+    long double *g;      /* d x d: objective */
+    long double *slack;  /* G - A*y, then scratch */
+    long double *lambda, *row;
+    double *y; /* multipliers, dense */
+    bdml_verdict *v;
+} work;
+
+static void note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt, ...)
+    BDML_PRINTF(5, 6);
+static void note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt, ...)
+{
+    va_list ap;
+    if (v->checks == BDML_CHECKS_MAX) return;
+    bdml_check *k = &v->check[v->checks++];
+    k->what = what;
+    k->passed = passed;
+    va_start(ap, fmt);
+    bdml_vsnprintf(c, k->detail, sizeof k->detail, fmt, ap);
+    va_end(ap);
+}
+
+/* ---- points ------------------------------------------------------------------------------------- */
+
+/* x -> prepared point, one coordinate after the other, as the model file describes it. */
+static bool prepare_point(const bdml_prepare *p, const double *x, long double *scaled,
+                          long double *out)
+{
+    long double norm = 0.0L;
+    for (int j = 0; j < p->d_in; j++) {
+        long double v = x[j];
+        if (isnan(x[j])) {
+            if (!p->fill) return false;
+            v = p->fill[j];
+        }
+        if (p->shift) v = (v - p->shift[j]) * p->factor[j];
+        scaled[j] = v;
+        norm += v * v;
+    }
+    if (p->scale == BDML_SCALE_UNIT && norm > 0.0L)
+        for (int j = 0; j < p->d_in; j++) scaled[j] /= sqrtl(norm);
+    for (int k = 0; k < p->d_out; k++) {
+        if (!p->basis) {
+            out[k] = scaled[k];
+            continue;
+        }
+        out[k] = 0.0L;
+        for (int j = 0; j < p->d_in; j++)
+            out[k] +=
+                p->basis[(size_t)k * (size_t)p->d_in + (size_t)j] * (scaled[j] - p->center[j]);
+    }
+    return true;
+}
+
+static bdml_status make_points(bdml_handle *h, work *w)
+{
+    bdml_status status = BDML_OK;
+    const bdml_prepare *prep = &w->model->prepare;
+    const double *reference = w->e->reference;
+    long double *scaled = NULL, *x = NULL;
+
+    BDML_NEW(h, scaled, prep->d_in);
+    BDML_NEW(h, x, prep->d_out);
+    for (int64_t i = 0; i < w->n; i++) {
+        long double *p = w->p + (size_t)i * (size_t)w->d;
+        if (!prepare_point(prep, w->data->x + (size_t)i * (size_t)w->data->d, scaled, x)) {
+            status = bdml_fail(h, BDML_ERR_DATA, "row %lld has a missing value", (long long)i + 1);
+            goto done;
+        }
+        for (int k = 0; k < w->d; k++) {
+            p[k] = reference ? 0.0L : x[k];
+            for (int j = 0; reference && j < prep->d_out; j++)
+                p[k] += reference[(size_t)k * (size_t)prep->d_out + (size_t)j] * x[j];
+        }
+    }
+done:
+    free(scaled);
+    free(x);
+    return status;
+}
+
+/* ---- sums over pairs ------------------------------------------------------------------------------- */
+
+/* out += weight (p_i - p_j)(p_i - p_j)' */
+static void add_outer(const work *w, int32_t i, int32_t j, long double weight, long double *out)
+{
+    const long double *a = w->p + (size_t)i * (size_t)w->d, *b = w->p + (size_t)j * (size_t)w->d;
+    for (int r = 0; r < w->d; r++) {
+        long double scaled = weight * (a[r] - b[r]);
+        for (int s = 0; s < w->d; s++)
+            out[(size_t)r * (size_t)w->d + (size_t)s] += scaled * (a[s] - b[s]);
+    }
+}
+
+static void objective_targets(work *w)
+{
+    for (int64_t t = 0; t < w->c->targets; t++) {
+        int32_t pair = w->c->target[t];
+        add_outer(w, w->c->pi[pair], w->c->pj[pair], 1.0L / (long double)w->c->targets, w->g);
+    }
+}
+
+static bdml_status objective_within(bdml_handle *h, work *w)
+{
+    size_t d = (size_t)w->d;
+    long double *mean = bdml_calloc(h, (size_t)w->data->classes * d, sizeof *mean);
+    int64_t *count = bdml_calloc(h, (size_t)w->data->classes, sizeof *count);
+    if (!mean || !count) {
+        free(mean);
+        free(count);
+        return BDML_ERR_MEMORY;
+    }
+    for (int64_t i = 0; i < w->n; i++) {
+        size_t c = (size_t)w->data->y[i];
+        count[c]++;
+        for (size_t k = 0; k < d; k++) mean[c * d + k] += w->p[(size_t)i * d + k];
+    }
+    for (int64_t i = 0; i < w->n; i++) {
+        size_t c = (size_t)w->data->y[i];
+        for (size_t k = 0; k < d; k++)
+            w->row[k] = w->p[(size_t)i * d + k] - mean[c * d + k] / (long double)count[c];
+        for (size_t r = 0; r < d; r++)
+            for (size_t s = 0; s < d; s++)
+                w->g[r * d + s] += w->row[r] * w->row[s] / (long double)w->n;
+    }
+    free(mean);
+    free(count);
+    return BDML_OK;
+}
+
+static bdml_status make_objective(bdml_handle *h, work *w)
+{
+    size_t dd = (size_t)w->d * (size_t)w->d;
+    memset(w->g, 0, dd * sizeof *w->g);
+    if (w->e->pull == BDML_PULL_TARGETS)
+        objective_targets(w);
+    else
+        BDML_TRY(objective_within(h, w));
+    for (size_t k = 0; k < dd; k++) w->g[k] *= w->e->g_scale;
+    return BDML_OK;
+}
+
+/* slack = start - A*y, start = G or 0. */
+static void make_slack(work *w, bool with_objective)
+{
+    size_t dd = (size_t)w->d * (size_t)w->d;
+    for (size_t k = 0; k < dd; k++) w->slack[k] = with_objective ? w->g[k] : 0.0L;
+    for (int64_t t = 0; t < w->c->m; t++) {
+        if (w->y[t] == 0.0) continue;
+        add_outer(w, w->c->pi[w->c->far[t]], w->c->pj[w->c->far[t]], -(long double)w->y[t],
+                  w->slack);
+        if (w->c->near[t] >= 0)
+            add_outer(w, w->c->pi[w->c->near[t]], w->c->pj[w->c->near[t]], (long double)w->y[t],
+                      w->slack);
+    }
+}
+
+/* ---- the metric on p ----------------------------------------------------------------------------------- */
+
+/* N with L'L = reference' N reference. The file keeps L; the reference is square and regular, and the
+ * map on p is B = L reference^-1: solve B reference = L by Gaussian elimination with pivoting, then
+ * N = B'B. Without a reference B = L. */
+static bdml_status make_metric(bdml_handle *h, work *w, bool *regular)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)w->d, q = (size_t)w->model->q;
+    long double *a = NULL, *b = NULL; /* a = reference', b = L', columns of length d: a B' = b */
+
+    *regular = true;
+    BDML_NEW(h, a, d * d);
+    BDML_NEW(h, b, d * q);
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < d; j++)
+            a[i * d + j] = w->e->reference ? w->e->reference[j * d + i] : (i == j);
+        for (size_t r = 0; r < q; r++) b[i * q + r] = w->model->l[r * d + i];
+    }
+    for (size_t k = 0; w->e->reference && k < d; k++) {
+        size_t pivot = k;
+        for (size_t i = k + 1; i < d; i++)
+            if (fabsl(a[i * d + k]) > fabsl(a[pivot * d + k])) pivot = i;
+        if (a[pivot * d + k] == 0.0L) {
+            *regular = false;
+            goto done;
+        }
+        for (size_t j = 0; j < d; j++) {
+            long double t = a[k * d + j];
+            a[k * d + j] = a[pivot * d + j];
+            a[pivot * d + j] = t;
+        }
+        for (size_t r = 0; r < q; r++) {
+            long double t = b[k * q + r];
+            b[k * q + r] = b[pivot * q + r];
+            b[pivot * q + r] = t;
+        }
+        for (size_t i = 0; i < d; i++) {
+            if (i == k) continue;
+            long double f = a[i * d + k] / a[k * d + k];
+            for (size_t j = k; j < d; j++) a[i * d + j] -= f * a[k * d + j];
+            for (size_t r = 0; r < q; r++) b[i * q + r] -= f * b[k * q + r];
+        }
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t r = 0; r < q; r++) b[i * q + r] /= a[i * d + i];
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            long double sum = 0.0L;
+            for (size_t r = 0; r < q; r++) sum += b[i * q + r] * b[j * q + r];
+            w->metric[i * d + j] = sum;
+        }
+done:
+    free(a);
+    free(b);
+    return status;
+}
+
+/* (p_i - p_j)' N (p_i - p_j) for every pair through N p_i: n d^2 + pairs d operations. */
+static void pair_distances(work *w, long double *mapped, long double *distance)
+{
+    size_t d = (size_t)w->d;
+    for (size_t i = 0; i < (size_t)w->n; i++)
+        for (size_t r = 0; r < d; r++) {
+            long double sum = 0.0L;
+            for (size_t s = 0; s < d; s++) sum += w->metric[r * d + s] * w->p[i * d + s];
+            mapped[i * d + r] = sum;
+        }
+    for (int64_t k = 0; k < w->c->pairs; k++) {
+        size_t i = (size_t)w->c->pi[k], j = (size_t)w->c->pj[k];
+        long double sum = 0.0L;
+        for (size_t r = 0; r < d; r++)
+            sum += (w->p[i * d + r] - w->p[j * d + r]) * (mapped[i * d + r] - mapped[j * d + r]);
+        distance[k] = sum;
+    }
+}
+
+static double margin_of(const bdml_constraints *c, int64_t t)
+{
+    return c->margin ? c->margin[t] : 1.0;
+}
+
+/* c_t of the soft form. */
+static long double cost_of(const work *w, int64_t t)
+{
+    return (long double)w->e->cost * (w->c->weight ? w->c->weight[t] : 1.0) / (long double)w->c->m;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------ */
+
+/* kappa(N) <= K (1 + 1e-9 + 4 d eps K), trace(N) <= R. */
+static bool check_set(bdml_handle *h, work *w)
+{
+    size_t dd = (size_t)w->d * (size_t)w->d;
+    long double trace = 0.0L;
+    memcpy(w->slack, w->metric, dd * sizeof *w->slack);
+    if (!bdml_plain_eigenvalues(w->d, w->slack, w->lambda)) {
+        note(w->v, "distortion", false, h->c_locale, "the eigenvalues of M could not be found");
+        return false;
+    }
+    for (int i = 0; i < w->d; i++) trace += w->lambda[i];
+    long double lo = w->lambda[0], hi = w->lambda[w->d - 1];
+    double K = w->e->K, allowed = K * (1.0 + 1e-9 + 4.0 * w->d * DBL_EPSILON * K);
+    double kappa = lo > 0.0L ? (double)(hi / lo) : INFINITY;
+    bool ok = kappa <= allowed || (hi == 0.0L && w->e->outcome == BDML_OUTCOME_COLLAPSED);
+    w->v->kappa = kappa;
+    note(w->v, "distortion", ok, h->c_locale, "kappa(M) = %.12g, cap K = %.12g", kappa, K);
+    if (isfinite(w->e->R)) {
+        bool fits = trace <= w->e->R * (1.0L + TOLERANCE);
+        note(w->v, "trace", fits, h->c_locale, "trace(M) = %.12g, bound R = %.12g", (double)trace,
+             w->e->R);
+        ok = ok && fits;
+    }
+    if (w->e->diagonal) {
+        long double off = 0.0L;
+        for (size_t k = 0; k < dd; k++)
+            if (k % ((size_t)w->d + 1) != 0) off = fmaxl(off, fabsl(w->metric[k]));
+        bool diagonal = off <= hi * 1e-12L;
+        note(w->v, "diagonal", diagonal, h->c_locale, "largest off-diagonal entry %.3g",
+             (double)off);
+        ok = ok && diagonal;
+    }
+    return ok;
+}
+
+/* Objective at N, and for the hard form the worst margin. */
+static bdml_status check_upper(bdml_handle *h, work *w)
+{
+    bdml_status status = BDML_OK;
+    long double *mapped = NULL, *distance = NULL, objective = 0.0L, loss = 0.0L, worst = INFINITY;
+    size_t dd = (size_t)w->d * (size_t)w->d;
+
+    BDML_NEW(h, mapped, (size_t)w->n * (size_t)w->d);
+    BDML_NEW(h, distance, w->c->pairs);
+    pair_distances(w, mapped, distance);
+    for (size_t k = 0; k < dd; k++) objective += w->g[k] * w->metric[k];
+    for (int64_t t = 0; t < w->c->m; t++) {
+        long double v =
+            distance[w->c->far[t]] - (w->c->near[t] >= 0 ? distance[w->c->near[t]] : 0.0L);
+        long double miss = margin_of(w->c, t) - v;
+        worst = fminl(worst, v / margin_of(w->c, t));
+        if (miss > 0.0L) loss += cost_of(w, t) * (w->e->squared ? miss * miss : miss);
+    }
+    w->v->worst_margin = (double)worst;
+    if (w->e->hard) {
+        bool met = worst >= 1.0L - TOLERANCE;
+        note(w->v, "margins", met, h->c_locale,
+             "smallest margin is %.10g times what was asked, over %lld constraints", (double)worst,
+             (long long)w->c->m);
+    } else {
+        objective += loss;
+    }
+    w->v->objective = w->v->upper = (double)objective;
+    bool ok = objective <= w->e->upper + TOLERANCE * fabs(w->e->upper);
+    note(w->v, "upper", ok, h->c_locale, "objective at M = %.12g, claimed at most %.12g",
+         (double)objective, w->e->upper);
+done:
+    free(mapped);
+    free(distance);
+    return status;
+}
+
+/* min <slack, N> over the set with trace at most R; only the diagonal counts for diagonal N. */
+static bool minimum_over_set(work *w, long double R, long double *value)
+{
+    size_t d = (size_t)w->d;
+    if (w->e->diagonal)
+        for (size_t i = 0; i < d; i++)
+            for (size_t j = 0; j < d; j++)
+                if (i != j) w->slack[i * d + j] = 0.0L;
+    if (!bdml_plain_eigenvalues(w->d, w->slack, w->lambda)) return false;
+    *value = bdml_plain_minimum(w->d, w->lambda, w->e->K, R);
+    return true;
+}
+
+static void check_lower(bdml_handle *h, work *w)
+{
+    size_t dd = (size_t)w->d * (size_t)w->d;
+    long double linear = 0.0L, minimum = 0.0L;
+    bool feasible = true;
+    for (int64_t t = 0; t < w->c->m; t++) {
+        long double y = w->y[t], c = cost_of(w, t);
+        feasible = feasible && y >= 0.0L;
+        linear += margin_of(w->c, t) * y;
+        if (!w->e->hard && w->e->squared) linear -= y * y / (4.0L * c);
+        if (!w->e->hard && !w->e->squared) feasible = feasible && y <= c * (1.0L + 1e-12L);
+    }
+    note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero%s",
+         (long long)w->e->duals, (long long)w->c->m, feasible ? "" : "; some are out of range");
+    /* A metric better than N has <G,.> below the objective at N, hence this trace at most. */
+    memcpy(w->slack, w->g, dd * sizeof *w->slack);
+    if (!bdml_plain_eigenvalues(w->d, w->slack, w->lambda)) feasible = false;
+    long double density = bdml_plain_density(w->d, w->lambda, w->e->K), R = w->e->R;
+    if (density > 0.0L) R = fminl(R, w->v->upper / density);
+    make_slack(w, true);
+    feasible = feasible && minimum_over_set(w, R, &minimum);
+    long double lower = linear + minimum;
+    w->v->lower = (double)lower;
+    bool ok = feasible && lower >= w->e->lower - TOLERANCE * fabs(w->e->lower);
+    note(w->v, "lower", ok, h->c_locale, "lower bound from the multipliers %.12g, claimed %.12g",
+         (double)lower, w->e->lower);
+    double gap = (w->v->upper - w->v->lower) / fabs(w->v->upper);
+    if (w->e->outcome == BDML_OUTCOME_OPTIMAL)
+        note(w->v, "gap", gap <= w->e->gap_asked + TOLERANCE, h->c_locale,
+             "relative gap %.3g, asked %.3g", gap, w->e->gap_asked);
+}
+
+static void check_infeasible(bdml_handle *h, work *w)
+{
+    long double needed = 0.0L, minimum = 0.0L;
+    bool feasible = true;
+    for (int64_t t = 0; t < w->c->m; t++) {
+        feasible = feasible && w->y[t] >= 0.0;
+        needed += margin_of(w->c, t) * w->y[t];
+    }
+    note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero",
+         (long long)w->e->duals, (long long)w->c->m);
+    make_slack(w, false);                             /* -A*y */
+    bool found = minimum_over_set(w, 1.0L, &minimum); /* per unit of trace */
+    /* sum y_t <A_t,N> <= most * trace(N) for every N allowed, but the margins add up to `needed`. */
+    long double most = -minimum, reach = most > 0.0L ? needed / most : INFINITY;
+    bool ok = found && feasible && needed > 0.0L && reach > w->e->R;
+    if (isinf(w->e->R)) ok = found && feasible && needed > 0.0L && reach > 1e12L;
+    note(w->v, "infeasibility", ok, h->c_locale,
+         most <= 0.0L ? "the order of distances contradicts itself: true for every trace and margin"
+                      : "no metric with trace below %.6g meets the margins",
+         (double)reach);
+}
+
+static bdml_status run_checks(bdml_handle *h, work *w)
+{
+    bool regular = true;
+    BDML_TRY(make_points(h, w));
+    if (w->e->outcome == BDML_OUTCOME_INFEASIBLE) {
+        check_infeasible(h, w);
+        return BDML_OK;
+    }
+    BDML_TRY(make_metric(h, w, &regular));
+    if (!regular) {
+        note(w->v, "reference", false, h->c_locale, "the reference map is singular");
+        return BDML_OK;
+    }
+    BDML_TRY(make_objective(h, w));
+    check_set(h, w);
+    BDML_TRY(check_upper(h, w));
+    check_lower(h, w);
+    return BDML_OK;
+}
+
+/* ---- entry ----------------------------------------------------------------------------------------------------- */
+
+static bool indices_fit(const bdml_evidence *e, int64_t n)
+{
+    const bdml_constraints *c = e->constraints;
+    for (int64_t k = 0; k < c->pairs; k++)
+        if (c->pi[k] < 0 || c->pj[k] < 0 || c->pi[k] >= n || c->pj[k] >= n) return false;
+    for (int64_t t = 0; t < c->targets; t++)
+        if (c->target[t] < 0 || c->target[t] >= c->pairs) return false;
+    for (int64_t t = 0; t < c->m; t++)
+        if (c->far[t] < 0 || c->far[t] >= c->pairs || c->near[t] >= c->pairs) return false;
+    for (int64_t k = 0; k < e->duals; k++)
+        if (e->dual_constraint[k] < 0 || e->dual_constraint[k] >= c->m) return false;
+    return true;
+}
+
+bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                               const bdml_dataset *data, bdml_verdict *verdict)
+{
+    bdml_status status = BDML_OK;
+    work w = {
+        .model = model, .e = e, .data = data, .c = e->constraints, .n = data->n, .v = verdict};
+
+    memset(verdict, 0, sizeof *verdict);
+    if (data->d != model->prepare.d_in)
+        return bdml_fail(h, BDML_ERR_DATA, "the model is for %d columns, the data have %d",
+                         model->prepare.d_in, data->d);
+    if (!indices_fit(e, data->n))
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "the constraints speak of rows that the data (%lld rows) do not have",
+                         (long long)data->n);
+    if (e->pull == BDML_PULL_WITHIN && !data->y)
+        return bdml_fail(h, BDML_ERR_DATA, "the objective needs the class labels of the data");
+    w.d = e->reference ? e->reference_rows : model->d;
+    size_t d = (size_t)w.d;
+    BDML_NEW(h, w.p, (size_t)w.n * d);
+    BDML_NEW(h, w.metric, d * d);
+    BDML_NEW(h, w.g, d * d);
+    BDML_NEW(h, w.slack, d * d);
+    BDML_NEW(h, w.lambda, d);
+    BDML_NEW(h, w.row, d);
+    BDML_NEW(h, w.y, w.c->m);
+    for (int64_t k = 0; k < e->duals; k++) w.y[e->dual_constraint[k]] = e->dual[k];
+    BDML_GO(run_checks(h, &w));
+    verdict->confirmed = verdict->checks > 0;
+    for (int k = 0; k < verdict->checks; k++)
+        verdict->confirmed = verdict->confirmed && verdict->check[k].passed;
+done:
+    free(w.p);
+    free(w.metric);
+    free(w.g);
+    free(w.slack);
+    free(w.lambda);
+    free(w.row);
+    free(w.y);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* certify.h - an independent checker of what a model claims.
+ *
+ * Reads the model, its evidence and the raw data, and recomputes everything with plain loops in
+ * extended precision. It shares the file readers with the rest and nothing else: no BLAS, no LAPACK,
+ * no code of linalg, spectral, the margin operator or the solver.
+ *
+ * Called by the command; calls model and data (reading only). */
+#ifndef BDML_CERTIFY_H
+#define BDML_CERTIFY_H
+
+#include "model/evidence.h"
+
+/* ---- eigenvalues by plain loops (eigenvalues.c) ------------------------------------------------- */
+
+/* Ascending eigenvalues of the symmetric a (d x d, destroyed). False: no convergence. */
+bool bdml_plain_eigenvalues(int d, long double *a, long double *lambda);
+
+/* ---- the bounded-distortion set by enumeration (bound.c) ----------------------------------------- */
+
+/* min over { kappa(M) <= K, trace(M) = 1 } of <C,M>, w the ascending eigenvalues of C:
+ *     min_j (K sum_{i<=j} w_i + sum_{i>j} w_i) / (j K + d - j) */
+long double bdml_plain_density(int d, const long double *w, long double K);
+/* min over { kappa(M) <= K, trace(M) <= R } of <C,M>: 0 or R times the above; -inf when R is. */
+long double bdml_plain_minimum(int d, const long double *w, long double K, long double R);
+
+/* ---- verdict (certify.c) -------------------------------------------------------------------------- */
+
+typedef struct bdml_check {
+    const char *what; /* "distortion", "margins", ... */
+    bool passed;
+    char detail[200]; /* the figures */
+} bdml_check;
+
+enum { BDML_CHECKS_MAX = 12 };
+
+typedef struct bdml_verdict {
+    bool confirmed; /* every check passed */
+    int checks;
+    bdml_check check[BDML_CHECKS_MAX];
+    double kappa, lower, upper, objective, worst_margin;
+} bdml_verdict;
+
+/* Check model and evidence against the data they were learned from. Only trouble (memory, data that do
+ * not fit the model) is a failure; a refuted claim is BDML_OK with confirmed = false. */
+bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                               const bdml_dataset *data, bdml_verdict *verdict);
+
+#endif

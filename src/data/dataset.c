@@ -1,0 +1,247 @@
+/* dataset.c - the data set: making, copying, describing. */
+#include "data/data.h"
+
+#include <stdlib.h>
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static void free_texts(char **text, int count)
+{
+    for (int i = 0; text && i < count; i++) free(text[i]);
+    free(text);
+}
+
+void bdml_free_dataset(bdml_dataset *data)
+{
+    if (!data) return;
+    free_texts(data->class_name, data->classes);
+    free_texts(data->feature_name, data->d);
+    free(data->x);
+    free(data->y);
+    free(data->source);
+    free(data->fill);
+    free(data);
+}
+
+bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml_dataset **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *data;
+
+    *out = NULL;
+    BDML_NEW(h, data, 1);
+    if (n > INT32_MAX)
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%lld rows are too many: at most %d can be indexed",
+                          (long long)n, INT32_MAX));
+    data->n = n;
+    data->d = d;
+    if (d > 0 && (size_t)n > SIZE_MAX / sizeof(double) / (size_t)d)
+        BDML_GO(bdml_fail(h, BDML_ERR_MEMORY,
+                          "%lld rows of %d values are more than memory can hold", (long long)n, d));
+    data->x = bdml_alloc(h, (size_t)n * (size_t)d, sizeof *data->x);
+    if (!data->x) BDML_GO(BDML_ERR_MEMORY);
+    if (classes > 0) {
+        BDML_NEW(h, data->y, n);
+        BDML_NEW(h, data->class_name, classes);
+        data->classes = classes;
+    }
+done:
+    if (status == BDML_OK)
+        *out = data;
+    else
+        bdml_free_dataset(data);
+    return status;
+}
+
+static bdml_status copy_texts(bdml_handle *h, char *const *from, int count, char **to)
+{
+    for (int i = 0; i < count; i++)
+        if (from[i] && !(to[i] = bdml_strdup(h, from[i]))) return BDML_ERR_MEMORY;
+    return BDML_OK;
+}
+
+bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
+                                const int64_t *rows, bdml_dataset **out)
+{
+    bdml_status status;
+    bdml_dataset *part = NULL;
+    size_t d = (size_t)data->d;
+
+    *out = NULL;
+    for (int64_t i = 0; i < count; i++)
+        if (rows[i] < 0 || rows[i] >= data->n)
+            return bdml_fail(h, BDML_ERR_ARGUMENT,
+                             "row %lld is not among the %lld rows of the data", (long long)rows[i],
+                             (long long)data->n);
+    BDML_GO(bdml_dataset_new(h, count, data->d, data->classes, &part));
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(part->x + (size_t)i * d, data->x + (size_t)rows[i] * d, d * sizeof *part->x);
+        if (part->y) part->y[i] = data->y[rows[i]];
+    }
+    if (data->classes > 0)
+        BDML_GO(copy_texts(h, data->class_name, data->classes, part->class_name));
+    if (data->feature_name) {
+        BDML_NEW(h, part->feature_name, d);
+        BDML_GO(copy_texts(h, data->feature_name, data->d, part->feature_name));
+    }
+    if (data->fill) {
+        BDML_NEW(h, part->fill, d);
+        memcpy(part->fill, data->fill, d * sizeof *part->fill);
+    }
+    if (data->source && !(part->source = bdml_strdup(h, data->source))) BDML_GO(BDML_ERR_MEMORY);
+done:
+    if (status == BDML_OK)
+        *out = part;
+    else
+        bdml_free_dataset(part);
+    return status;
+}
+
+/* ---- from arrays ----------------------------------------------------------------------------- */
+
+static int compare_labels(const void *a, const void *b)
+{
+    int64_t p, q;
+    memcpy(&p, a, sizeof p);
+    memcpy(&q, b, sizeof q);
+    return (p > q) - (p < q);
+}
+
+/* The different labels, ascending, into the front of `sorted`, and how many there are. */
+static int64_t distinct_labels(int64_t n, const int64_t *y, int64_t *sorted)
+{
+    int64_t count = 0;
+    memcpy(sorted, y, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
+    for (int64_t i = 0; i < n; i++)
+        if (i == 0 || sorted[i] != sorted[count - 1]) sorted[count++] = sorted[i];
+    return count;
+}
+
+static bdml_status check_arrays(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld)
+{
+    if (n < 1 || d < 1 || ld < d)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "n, d and ld must be positive and ld >= d, got n %lld, d %d, ld %lld",
+                         (long long)n, d, (long long)ld);
+    if (n > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA, "%lld rows are too many: at most %d can be indexed",
+                         (long long)n, INT32_MAX);
+    for (int64_t i = 0; i < n; i++)
+        for (int j = 0; j < d; j++)
+            if (!isfinite(x[i * ld + j]))
+                return bdml_fail(h, BDML_ERR_DATA, "x at row %lld, column %d is %s: must be finite",
+                                 (long long)i, j, isnan(x[i * ld + j]) ? "NaN" : "infinite");
+    return BDML_OK;
+}
+
+bdml_status bdml_dataset_from_arrays(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                                     const int64_t *y, bdml_dataset **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *data = NULL;
+    int64_t *sorted = NULL, classes = 0;
+
+    if (out) *out = NULL;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!x || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "x and out must not be NULL");
+    BDML_TRY(check_arrays(h, n, d, x, ld));
+    if (y) {
+        sorted = bdml_alloc(h, (size_t)n, sizeof *sorted);
+        if (!sorted) return BDML_ERR_MEMORY;
+        classes = distinct_labels(n, y, sorted);
+    }
+    BDML_GO(bdml_dataset_new(h, n, d, (int)classes, &data));
+    for (int64_t i = 0; i < n; i++)
+        memcpy(data->x + (size_t)i * (size_t)d, x + i * ld, (size_t)d * sizeof *x);
+    for (int64_t i = 0; i < n && y; i++) {
+        int64_t *at = bsearch(&y[i], sorted, (size_t)classes, sizeof *sorted, compare_labels);
+        data->y[i] = (int32_t)(at - sorted);
+    }
+    for (int64_t c = 0; c < classes; c++) {
+        char text[BDML_NUMBER_SIZE];
+        snprintf(text, sizeof text, "%lld", (long long)sorted[c]);
+        if (!(data->class_name[c] = bdml_strdup(h, text))) BDML_GO(BDML_ERR_MEMORY);
+    }
+done:
+    free(sorted);
+    if (status == BDML_OK)
+        *out = data;
+    else
+        bdml_free_dataset(data);
+    return status;
+}
+
+/* ---- questions --------------------------------------------------------------------------------- */
+
+bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data)
+{
+    const char *name = data->source ? data->source : "the data";
+    if (data->classes == 0)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: there are no labels; name their column (label) or file (labels-file)",
+                         name);
+    bool other = false;
+    for (int64_t i = 1; i < data->n && !other; i++) other = data->y[i] != data->y[0];
+    if (!other)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: all %lld rows are of one class, '%s'; at least two are needed", name,
+                         (long long)data->n, data->n ? data->class_name[data->y[0]] : "");
+    return BDML_OK;
+}
+
+/* The finaliser of splitmix64: every bit of the word moves about half the bits of the result. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    uint64_t z = (hash ^ word) + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+uint64_t bdml_dataset_fingerprint(const bdml_dataset *data)
+{
+    size_t total = (size_t)data->n * (size_t)data->d;
+    uint64_t hash = mix(mix(0, (uint64_t)data->n), (uint64_t)data->d), bits;
+    for (size_t k = 0; k < total; k++) {
+        memcpy(&bits, data->x + k, sizeof bits);
+        hash = mix(hash, bits);
+    }
+    for (int64_t i = 0; data->y && i < data->n; i++) hash = mix(hash, (uint64_t)data->y[i]);
+    return hash;
+}
+
+int64_t bdml_dataset_points(const bdml_dataset *data)
+{
+    return data ? data->n : 0;
+}
+
+int bdml_dataset_dimension(const bdml_dataset *data)
+{
+    return data ? data->d : 0;
+}
+
+int bdml_dataset_classes(const bdml_dataset *data)
+{
+    return data ? data->classes : 0;
+}
+
+const double *bdml_dataset_rows(const bdml_dataset *data)
+{
+    return data ? data->x : NULL;
+}
+
+const int32_t *bdml_dataset_labels(const bdml_dataset *data)
+{
+    return data ? data->y : NULL;
+}
+
+const char *bdml_dataset_class_name(const bdml_dataset *data, int c)
+{
+    return data && c >= 0 && c < data->classes ? data->class_name[c] : NULL;
+}
+
+const char *bdml_dataset_feature_name(const bdml_dataset *data, int j)
+{
+    return data && data->feature_name && j >= 0 && j < data->d ? data->feature_name[j] : NULL;
+}

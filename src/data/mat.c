@@ -1,0 +1,362 @@
+/* mat.c - MAT v5 files (MATLAB 5 to 7.2): the data matrix and the labels, by name, through matio.
+ *
+ * matio believes the sizes that a file announces. So mat_scan.c finds and checks the wanted variables
+ * first, and matio is given a temporary file that holds these alone: what is damaged or hostile
+ * elsewhere never reaches it, and standard input needs no special treatment. matio prints only
+ * through a log function that the program may install (Mat_LogInitFunc); without one it is silent, so
+ * that process-wide setting of its is left alone. */
+#include "data/mat_scan.h"
+
+#include <errno.h>
+#include <matio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A sparse matrix may announce far more than it holds: this much memory, in bytes, is given without
+ * asking; beyond it, at least one entry in DENSEST must be there. */
+static const size_t SPARSE_FREE = (size_t)1 << 30;
+enum { DENSEST = 10000 };
+
+/* ---- through matio --------------------------------------------------------------------------------- */
+
+static bdml_status write_element(bdml_handle *h, int fd, const bdml_mat_file *f,
+                                 const unsigned char *element, size_t bytes)
+{
+    unsigned char head[BDML_MAT_HEADER];
+    memset(head, ' ', sizeof head);
+    memcpy(head, "MATLAB 5.0 MAT-file", 19);
+    memset(head + 116, 0, 8);              /* no subsystem data */
+    memcpy(head + 124, f->bytes + 124, 4); /* version and byte order */
+    FILE *out = fdopen(fd, "wb");
+    if (!out) {
+        close(fd);
+        return bdml_fail(h, BDML_ERR_IO, "%s: no temporary file: %s", f->name, strerror(errno));
+    }
+    bool ok =
+        fwrite(head, 1, sizeof head, out) == sizeof head && fwrite(element, 1, bytes, out) == bytes;
+    if (fclose(out) != 0 || !ok)
+        return bdml_fail(h, BDML_ERR_IO, "%s: writing a temporary file failed: %s", f->name,
+                         strerror(errno));
+    return BDML_OK;
+}
+
+/* The variable as matio has it. The temporary file loses its name as soon as matio has opened it. */
+static bdml_status read_variable(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
+                                 matvar_t **out)
+{
+    bdml_status status = BDML_OK;
+    const char *folder = getenv("TMPDIR");
+    unsigned char *element = NULL;
+    char *path = NULL;
+    mat_t *mat = NULL;
+    size_t bytes, room;
+    int fd;
+
+    *out = NULL;
+    if (!folder || !*folder) folder = "/tmp";
+    room = strlen(folder) + 32;
+    BDML_GO(bdml_mat_extract(h, f, v, &element, &bytes));
+    BDML_NEW(h, path, room);
+    snprintf(path, room, "%s/bdml-mat-XXXXXX", folder);
+    fd = mkstemp(path);
+    if (fd < 0)
+        BDML_GO(bdml_fail(h, BDML_ERR_IO, "%s: no temporary file in %s: %s", f->name, folder,
+                          strerror(errno)));
+    status = write_element(h, fd, f, element, bytes);
+    if (status == BDML_OK) mat = Mat_Open(path, MAT_ACC_RDONLY);
+    unlink(path);
+    BDML_GO(status);
+    free(element); /* as large as the data */
+    element = NULL;
+    *out = mat ? Mat_VarReadNext(mat) : NULL;
+    if (!*out)
+        status = bdml_fail(h, BDML_ERR_FORMAT, "%s: variable %s cannot be read by matio", f->name,
+                           v->name);
+done:
+    if (mat) Mat_Close(mat);
+    free(path);
+    free(element);
+    return status;
+}
+
+/* Numbers as matio hands them out: in this machine's byte order. */
+static bool element_of(enum matio_types type, bdml_element *e)
+{
+    static const struct {
+        enum matio_types type;
+        char kind;
+        size_t size;
+    } known[] = {{MAT_T_INT8, 'i', 1},   {MAT_T_UINT8, 'u', 1},  {MAT_T_INT16, 'i', 2},
+                 {MAT_T_UINT16, 'u', 2}, {MAT_T_INT32, 'i', 4},  {MAT_T_UINT32, 'u', 4},
+                 {MAT_T_INT64, 'i', 8},  {MAT_T_UINT64, 'u', 8}, {MAT_T_SINGLE, 'f', 4},
+                 {MAT_T_DOUBLE, 'f', 8}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].type == type) {
+            *e = (bdml_element){known[i].kind, known[i].size, false};
+            return true;
+        }
+    return false;
+}
+
+static bdml_status fail_unusable(bdml_handle *h, const char *file, const bdml_mat_variable *v)
+{
+    return bdml_fail(h, BDML_ERR_FORMAT, "%s: variable %s was not understood by matio: damaged?",
+                     file, v->name);
+}
+
+/* ---- data ---------------------------------------------------------------------------------------------- */
+
+static bdml_status take_full(bdml_handle *h, const char *file, const bdml_mat_variable *v,
+                             const matvar_t *var, double **x)
+{
+    bdml_status status = BDML_OK;
+    bdml_element e;
+    double *column_major = NULL;
+    size_t count;
+
+    if (!element_of(var->data_type, &e) || !bdml_dims_product(v->rank, v->dims, &count) ||
+        !var->data || var->nbytes / e.size < count)
+        return fail_unusable(h, file, v);
+    BDML_NEW(h, column_major, count);
+    bdml_element_decode(e, var->data, count, column_major);
+    BDML_NEW(h, *x, count);
+    bdml_from_fortran(v->rank, v->dims, column_major, *x);
+done:
+    free(column_major);
+    return status;
+}
+
+static bdml_status take_sparse(bdml_handle *h, const char *file, const bdml_mat_variable *v,
+                               const matvar_t *var, double **x)
+{
+    bdml_status status = BDML_OK;
+    const mat_sparse_t *s = var->data;
+    size_t rows = v->dims[0], columns = v->dims[1], entries;
+    bdml_element e;
+
+    if (!s || !element_of(var->data_type, &e) || !s->jc || s->njc != columns + 1)
+        return fail_unusable(h, file, v);
+    entries = s->jc[columns];
+    if (entries > s->nir || entries > s->ndata || (entries > 0 && (!s->ir || !s->data)))
+        return fail_unusable(h, file, v);
+    if (rows * columns > SPARSE_FREE / sizeof(double) && rows * columns / DENSEST > entries)
+        return bdml_fail(
+            h, BDML_ERR_DATA,
+            "%s: sparse variable %s has %zu x %zu places and %zu numbers: it would fill "
+            "%.1f GiB with zeros",
+            file, v->name, rows, columns, entries,
+            (double)rows * (double)columns * 8 / 1073741824.0);
+    BDML_NEW(h, *x, rows * columns);
+    for (size_t j = 0; j < columns; j++)
+        for (size_t k = s->jc[j]; k < s->jc[j + 1] && k < entries; k++)
+            if (s->ir[k] < rows)
+                bdml_element_decode(e, (const unsigned char *)s->data + k * e.size, 1,
+                                    &(*x)[s->ir[k] * columns + j]);
+done:
+    return status;
+}
+
+static bool is_numeric(const bdml_mat_variable *v)
+{
+    return v->class == MAT_C_SPARSE || (v->class >= MAT_C_DOUBLE && v->class <= MAT_C_UINT64);
+}
+
+static bdml_status read_data(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
+                             bdml_matrix *m)
+{
+    bdml_status status = BDML_OK;
+    matvar_t *var = NULL;
+    size_t room = strlen(f->name) + sizeof v->name + 16;
+    char *name = bdml_alloc(h, room, 1);
+
+    if (!name) return BDML_ERR_MEMORY;
+    snprintf(name, room, "%s: variable %s", f->name, v->name);
+    if (!is_numeric(v))
+        BDML_GO(bdml_fail(h, BDML_ERR_FORMAT, "%s is %s, not a matrix of numbers", name,
+                          bdml_mat_class_text(v->class)));
+    BDML_GO(bdml_matrix_shape(h, name, v->rank, v->dims, m));
+    BDML_GO(read_variable(h, f, v, &var));
+    BDML_GO(v->class == MAT_C_SPARSE ? take_sparse(h, f->name, v, var, &m->x)
+                                     : take_full(h, f->name, v, var, &m->x));
+    m->sure = true;
+done:
+    Mat_VarFree(var);
+    free(name);
+    return status;
+}
+
+/* ---- labels --------------------------------------------------------------------------------------------- */
+
+/* Row `row` of a rows x width array of characters, blanks at its end cut off. False: not text. */
+static bool row_text(const matvar_t *var, size_t rows, size_t width, size_t row, char *out,
+                     size_t *n)
+{
+    const unsigned char *data = var->data;
+    size_t size = (size_t)var->data_size;
+    *n = 0;
+    if (width > 0 && (!data || (size != 1 && size != 2) || var->nbytes / size < rows * width))
+        return false;
+    for (size_t c = 0; c < width; c++) {
+        uint16_t code = 0;
+        if (size == 2)
+            memcpy(&code, data + 2 * (row + c * rows), 2);
+        else
+            code = data[row + c * rows];
+        if (code == 0) code = ' '; /* rows of unequal length are sometimes padded with zeros */
+        if (!bdml_utf8_put(code, out, n)) return false;
+    }
+    while (*n > 0 && out[*n - 1] == ' ') --*n;
+    return true;
+}
+
+/* Add the text of one row; empty text is a missing label. */
+static bdml_status add_row(bdml_handle *h, const bdml_mat_file *f, const char *name,
+                           const matvar_t *var, size_t row, bdml_names *names, size_t index,
+                           int32_t *label)
+{
+    bdml_status status = BDML_OK;
+    size_t rows = var->rank >= 1 ? var->dims[0] : 0, width = 1, n;
+    char *text = NULL;
+
+    for (int i = 1; i < var->rank; i++) width *= var->dims[i];
+    BDML_NEW(h, text, 3 * width + 1);
+    *label = -1;
+    if (!row_text(var, rows, width, row, text, &n))
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: variable %s: label %zu is not valid text", f->name,
+                          name, index + 1));
+    if (n > 0) status = bdml_names_add(h, names, text, n, label);
+done:
+    free(text);
+    return status;
+}
+
+static bdml_status labels_of_cells(bdml_handle *h, const bdml_mat_file *f,
+                                   const bdml_mat_variable *v, const matvar_t *var,
+                                   bdml_names *names, size_t count, int32_t *label)
+{
+    matvar_t *const *cell = var->data;
+    if (!cell) return fail_unusable(h, f->name, v);
+    for (size_t i = 0; i < count; i++) {
+        label[i] = -1;
+        if (!cell[i] || cell[i]->nbytes == 0 || !cell[i]->data) continue;
+        if (cell[i]->class_type != MAT_C_CHAR || cell[i]->rank < 2 || cell[i]->dims[0] != 1)
+            return bdml_fail(h, BDML_ERR_DATA, "%s: variable %s: cell %zu is not a row of text",
+                             f->name, v->name, i + 1);
+        BDML_TRY(add_row(h, f, v->name, cell[i], 0, names, i, &label[i]));
+    }
+    return BDML_OK;
+}
+
+static bdml_status labels_of_numbers(bdml_handle *h, const bdml_mat_file *f,
+                                     const bdml_mat_variable *v, const matvar_t *var,
+                                     bdml_names *names, size_t count, int32_t *label)
+{
+    bdml_status status = BDML_OK;
+    double *x = NULL;
+    if (v->class == MAT_C_SPARSE)
+        BDML_GO(take_sparse(h, f->name, v, var, &x));
+    else
+        BDML_GO(take_full(h, f->name, v, var, &x));
+    for (size_t i = 0; i < count; i++) {
+        char text[BDML_NUMBER_SIZE];
+        label[i] = -1;
+        if (isnan(x[i])) continue;
+        if (isinf(x[i]))
+            BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: variable %s: label %zu is infinite", f->name,
+                              v->name, i + 1));
+        int n = bdml_label_text(h, x[i], text);
+        BDML_GO(bdml_names_add(h, names, text, (size_t)n, &label[i]));
+    }
+done:
+    free(x);
+    return status;
+}
+
+/* Numbers and cells: n x 1 or 1 x n. Text: one label a row. */
+static bdml_status read_labels(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
+                               bdml_names *names, int64_t *n, int32_t **label)
+{
+    bdml_status status = BDML_OK;
+    matvar_t *var = NULL;
+    int32_t *y = NULL;
+    bool text = v->class == MAT_C_CHAR;
+    size_t count;
+
+    if (!is_numeric(v) && !text && v->class != MAT_C_CELL)
+        return bdml_fail(h, BDML_ERR_FORMAT, "%s: variable %s is %s and cannot be labels", f->name,
+                         v->name, bdml_mat_class_text(v->class));
+    if (v->rank != 2 || (!text && v->dims[0] != 1 && v->dims[1] != 1))
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: variable %s: labels must be a vector, this is %zu x %zu", f->name,
+                         v->name, v->dims[0], v->dims[1]);
+    count = text ? v->dims[0] : v->dims[0] * v->dims[1];
+    *n = (int64_t)count;
+    BDML_GO(read_variable(h, f, v, &var));
+    BDML_NEW(h, y, count); /* the file was checked to hold them */
+    if (text)
+        for (size_t i = 0; i < count; i++) BDML_GO(add_row(h, f, v->name, var, i, names, i, &y[i]));
+    else if (v->class == MAT_C_CELL)
+        BDML_GO(labels_of_cells(h, f, v, var, names, count, y));
+    else
+        BDML_GO(labels_of_numbers(h, f, v, var, names, count, y));
+    *label = y;
+    y = NULL;
+done:
+    Mat_VarFree(var);
+    free(y);
+    return status;
+}
+
+/* ---- the source ------------------------------------------------------------------------------------------ */
+
+/* Names and kinds for the choice; the file's nameless parts cannot be chosen. */
+static bdml_status list_variables(bdml_handle *h, bdml_mat_file *f, bdml_variable **out)
+{
+    bdml_status status = BDML_OK;
+    int kept = 0;
+    BDML_NEW(h, *out, f->count);
+    for (int i = 0; i < f->count; i++) {
+        bdml_mat_variable *v = &f->variable[i];
+        if (!v->name[0]) continue;
+        f->variable[kept] = *v;
+        kept++;
+    }
+    f->count = kept;
+    for (int i = 0; i < kept; i++) {
+        bdml_mat_variable *v = &f->variable[i];
+        (*out)[i].name = v->name;
+        (*out)[i].matrix = is_numeric(v) && !v->complex && v->dims[0] > 1 && v->dims[1] > 1;
+    }
+done:
+    return status;
+}
+
+bdml_status bdml_mat_open(bdml_handle *h, bdml_input *in, bdml_source *s)
+{
+    bdml_status status = BDML_OK;
+    bdml_mat_file f = {.name = bdml_input_name(in)};
+    bdml_bytes bytes = bdml_bytes_of_input(in);
+    bdml_variable *variable = NULL;
+    bdml_matrix m = {0};
+    int data, labels;
+    int64_t label_count = 0;
+
+    BDML_GO(bdml_bytes_read_all(h, &bytes, SIZE_MAX, &f.bytes, &f.size));
+    BDML_GO(bdml_mat_scan(h, &f));
+    BDML_GO(list_variables(h, &f, &variable));
+    BDML_GO(bdml_choose_data(h, f.name, f.count, variable, &data));
+    BDML_GO(bdml_choose_labels(h, f.name, f.count, variable, &labels));
+    BDML_GO(read_data(h, &f, &f.variable[data], &m));
+    if (labels >= 0) {
+        BDML_GO(read_labels(h, &f, &f.variable[labels], &s->classes, &label_count, &m.label));
+        BDML_GO(bdml_matrix_check_labels(h, &m, f.name, variable[data].name, variable[labels].name,
+                                         label_count));
+    }
+    status = bdml_matrix_source(h, &m, s);
+    m = (bdml_matrix){0}; /* taken over */
+done:
+    bdml_matrix_free(&m);
+    bdml_mat_file_free(&f);
+    free(variable);
+    return status;
+}

@@ -1,0 +1,356 @@
+/* prepare.c - fill in missing values and scale, fitted on training data.
+ *
+ *     x <- fill where NaN
+ *     zscore   (x - mean) / std           std = sqrt(mean (x - mean)^2), the population's
+ *     minmax   (x - min) / (max - min)
+ *     unit     x / |x|, row by row; a zero row stays zero
+ *
+ * Sums over rows go in fixed parts added in order: the same bits for any number of threads. */
+#include "data/data.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+enum {
+    PARTS = 16,        /* of the rows, in sums over columns */
+    BLOCK = 1 << 20,   /* doubles in a block of scaled rows on their way to the PCA */
+    ROWS_AT_ONCE = 64, /* smallest block, and rows a thread takes at a time */
+    NAMED = 8          /* constant columns that the log lists by name */
+};
+
+/* Values that differ by a few units in the last place differ by how they were computed or printed
+ * (0.1 + 0.2 against 0.3), not by content; scaled to unit variance they would be pure noise. */
+static const double NOISE = 16 * DBL_EPSILON;
+
+void bdml_prepare_free(bdml_prepare *p)
+{
+    if (!p) return;
+    free(p->fill);
+    free(p->shift);
+    free(p->factor);
+    free(p->center);
+    free(p->basis);
+    memset(p, 0, sizeof *p);
+}
+
+/* ---- column statistics ----------------------------------------------------------------------- */
+
+/* Rows of one part: from .. to. */
+static void part_rows(int64_t n, int part, int64_t *from, int64_t *to)
+{
+    int64_t per_part = (n + PARTS - 1) / PARTS;
+    *from = BDML_MIN(part * per_part, n);
+    *to = BDML_MIN(*from + per_part, n);
+}
+
+/* Column sums of the values that are there, and how many there are; out: 2*d. */
+static void part_present(const bdml_dataset *data, int part, double *out)
+{
+    int d = data->d;
+    int64_t from, to;
+    part_rows(data->n, part, &from, &to);
+    memset(out, 0, 2 * sizeof(double) * (size_t)d);
+    for (int64_t i = from; i < to; i++) {
+        const double *x = COL(data->x, d, i);
+        for (int j = 0; j < d; j++)
+            if (!isnan(x[j])) out[j] += x[j], out[d + j] += 1.0;
+    }
+}
+
+/* Column minima, maxima and sums, filled in; out: 3*d. Returns the first row with a value that is
+ * not finite, or INT64_MAX. */
+static int64_t part_range(const bdml_dataset *data, const double *fill, int part, double *out)
+{
+    int d = data->d;
+    double *lo = out, *hi = out + d, *sum = out + 2 * (size_t)d;
+    int64_t from, to;
+    part_rows(data->n, part, &from, &to);
+    for (int j = 0; j < d; j++) lo[j] = INFINITY, hi[j] = -INFINITY, sum[j] = 0.0;
+    for (int64_t i = from; i < to; i++) {
+        const double *x = COL(data->x, d, i);
+        for (int j = 0; j < d; j++) {
+            double v = fill && isnan(x[j]) ? fill[j] : x[j];
+            if (!isfinite(v)) return i;
+            lo[j] = BDML_MIN(lo[j], v);
+            hi[j] = BDML_MAX(hi[j], v);
+            sum[j] += v;
+        }
+    }
+    return INT64_MAX;
+}
+
+/* Sums of ((x - mean) * inverse)^2, inverse = 1/(max - min): no square can over- or underflow. */
+static void part_squares(const bdml_dataset *data, const double *fill, const double *mean,
+                         const double *inverse, int part, double *out)
+{
+    int d = data->d;
+    int64_t from, to;
+    part_rows(data->n, part, &from, &to);
+    memset(out, 0, sizeof(double) * (size_t)d);
+    for (int64_t i = from; i < to; i++) {
+        const double *x = COL(data->x, d, i);
+        for (int j = 0; j < d; j++) {
+            double v = ((fill && isnan(x[j]) ? fill[j] : x[j]) - mean[j]) * inverse[j];
+            out[j] += v * v;
+        }
+    }
+}
+
+/* ---- fitting ----------------------------------------------------------------------------------- */
+
+/* The means that stand for missing values: those the reader put in, or those of this data. */
+static bdml_status fit_fill(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+{
+    bdml_status status = BDML_OK;
+    int d = data->d;
+    double *sums = NULL;
+
+    if (!data->fill && bdml_opt_int(h, BDML_OPT_MISSING) != BDML_MISSING_MEAN) return BDML_OK;
+    BDML_NEW(h, p->fill, d);
+    if (data->fill) {
+        memcpy(p->fill, data->fill, sizeof(double) * (size_t)d);
+        return BDML_OK;
+    }
+    BDML_NEW(h, sums, (size_t)PARTS * 2 * (size_t)d);
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h))
+    for (int part = 0; part < PARTS; part++) part_present(data, part, COL(sums, 2 * d, part));
+    for (int j = 0; j < d; j++) {
+        double sum = 0.0, count = 0.0;
+        for (int part = 0; part < PARTS; part++) {
+            sum += COL(sums, 2 * d, part)[j];
+            count += COL(sums, 2 * d, part)[d + j];
+        }
+        p->fill[j] = count > 0.0 ? sum / count : 0.0;
+        if (count == 0.0)
+            bdml_log(h, BDML_LOG_WARNING, "column %d has no value at all: 0 is filled in", j + 1);
+    }
+done:
+    free(sums);
+    return status;
+}
+
+static bdml_status not_finite(bdml_handle *h, const double *x, int d, const double *fill,
+                              int64_t row)
+{
+    int j = 0;
+    while (j < d - 1 && (isfinite(x[j]) || (fill && isnan(x[j])))) j++;
+    if (isnan(x[j]))
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "row %lld, column %d (from 0): the value is missing (NaN) and nothing is "
+                         "known to fill in; train with missing = mean, or drop the row",
+                         (long long)row, j);
+    return bdml_fail(h, BDML_ERR_DATA, "row %lld, column %d (from 0): %g is not a finite number",
+                     (long long)row, j, x[j]);
+}
+
+/* lo, hi, mean: d each, in `stats` one after the other. */
+static bdml_status fit_range(bdml_handle *h, const bdml_dataset *data, const double *fill,
+                             double *stats)
+{
+    bdml_status status = BDML_OK;
+    int d = data->d;
+    size_t width = 3 * (size_t)d;
+    double *parts = NULL, *lo = stats, *hi = stats + d, *mean = stats + 2 * (size_t)d;
+    int64_t bad = INT64_MAX;
+
+    BDML_NEW(h, parts, PARTS * width);
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) reduction(min : bad)
+    for (int part = 0; part < PARTS; part++) {
+        int64_t row = part_range(data, fill, part, parts + (size_t)part * width);
+        bad = BDML_MIN(bad, row);
+    }
+    if (bad != INT64_MAX) {
+        status = not_finite(h, COL(data->x, d, bad), d, fill, bad);
+        goto done;
+    }
+    memcpy(stats, parts, sizeof(double) * width);
+    for (int part = 1; part < PARTS; part++) {
+        const double *s = parts + (size_t)part * width;
+        for (int j = 0; j < d; j++) {
+            lo[j] = BDML_MIN(lo[j], s[j]);
+            hi[j] = BDML_MAX(hi[j], s[d + j]);
+            mean[j] += s[2 * (size_t)d + (size_t)j];
+        }
+    }
+    for (int j = 0; j < d; j++) mean[j] /= (double)data->n;
+done:
+    free(parts);
+    return status;
+}
+
+/* Factor 1/std by the range's own scale: std = range * sqrt(mean ((x - mean)/range)^2). `factor` holds
+ * 1/range on entry, 0 for constant columns. */
+static bdml_status zscore_factors(bdml_handle *h, const bdml_dataset *data, const bdml_prepare *p)
+{
+    bdml_status status = BDML_OK;
+    int d = data->d;
+    double *parts = NULL;
+
+    BDML_NEW(h, parts, (size_t)PARTS * (size_t)d);
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h))
+    for (int part = 0; part < PARTS; part++)
+        part_squares(data, p->fill, p->shift, p->factor, part, COL(parts, d, part));
+    for (int j = 0; j < d; j++) {
+        double sum = 0.0;
+        for (int part = 0; part < PARTS; part++) sum += COL(parts, d, part)[j];
+        if (sum > 0.0) p->factor[j] /= sqrt(sum / (double)data->n);
+        if (!isfinite(p->factor[j])) p->factor[j] = 0.0;
+    }
+done:
+    free(parts);
+    return status;
+}
+
+static void tell_constant(bdml_handle *h, const bdml_dataset *data, const double *factor)
+{
+    char list[512] = "";
+    int count = 0;
+    size_t used = 0;
+    for (int j = 0; j < data->d; j++) {
+        if (factor[j] != 0.0) continue;
+        if (count++ >= NAMED) continue;
+        const char *name = data->feature_name ? data->feature_name[j] : NULL;
+        int n = name ? snprintf(list + used, sizeof list - used, "%s %d ('%.32s')", used ? "," : "",
+                                j + 1, name)
+                     : snprintf(list + used, sizeof list - used, "%s %d", used ? "," : "", j + 1);
+        used = BDML_MIN(used + (size_t)BDML_MAX(n, 0), sizeof list - 1);
+    }
+    if (count == 0) return;
+    bdml_log(h, BDML_LOG_WARNING, "%d column%s constant in the training data and set to 0:%s%s",
+             count, count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
+}
+
+static bdml_status fit_scale(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+{
+    bdml_status status = BDML_OK;
+    int d = data->d;
+    double *stats = NULL;
+
+    BDML_NEW(h, stats, 3 * (size_t)d);
+    BDML_GO(fit_range(h, data, p->fill, stats)); /* also finds values that are not finite */
+    if (p->scale != BDML_SCALE_ZSCORE && p->scale != BDML_SCALE_MINMAX) goto done;
+    BDML_NEW(h, p->shift, d);
+    BDML_NEW(h, p->factor, d);
+    const double *lo = stats, *hi = stats + d, *mean = stats + 2 * (size_t)d;
+    for (int j = 0; j < d; j++) {
+        double range = hi[j] - lo[j], size = BDML_MAX(fabs(lo[j]), fabs(hi[j]));
+        if (!isfinite(range) || !isfinite(mean[j])) {
+            status = bdml_fail(h, BDML_ERR_DATA,
+                               "column %d (from 0) has values up to %g: too large to be scaled", j,
+                               size);
+            goto done;
+        }
+        bool constant = range <= NOISE * size || range < DBL_MIN;
+        p->shift[j] = p->scale == BDML_SCALE_MINMAX || constant ? lo[j] : mean[j];
+        p->factor[j] = constant ? 0.0 : 1.0 / range;
+    }
+    if (p->scale == BDML_SCALE_ZSCORE) BDML_GO(zscore_factors(h, data, p));
+    tell_constant(h, data, p->factor);
+done:
+    free(stats);
+    return status;
+}
+
+bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+{
+    bdml_status status = BDML_OK;
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_PREPARE);
+
+    memset(p, 0, sizeof *p);
+    p->d_in = p->d_out = data->d;
+    p->scale = (int)bdml_opt_int(h, BDML_OPT_SCALE);
+    p->variance = 1.0;
+    if (data->n < 1 || data->d < 1) {
+        status = bdml_fail(h, BDML_ERR_DATA, "there is no data to prepare: %lld rows of %d columns",
+                           (long long)data->n, data->d);
+        goto done;
+    }
+    BDML_GO(fit_fill(h, data, p));
+    BDML_GO(fit_scale(h, data, p));
+    if (bdml_opt_real(h, BDML_OPT_PCA) > 0.0) BDML_GO(bdml_pca_fit(h, data, p));
+done:
+    if (status != BDML_OK) bdml_prepare_free(p);
+    bdml_phase_leave(h, previous);
+    return status;
+}
+
+/* ---- applying -------------------------------------------------------------------------------------- */
+
+static bool is_usable(const bdml_prepare *p, const double *x)
+{
+    for (int j = 0; j < p->d_in; j++)
+        if (!isfinite(x[j]) && !(p->fill && isnan(x[j]))) return false;
+    return true;
+}
+
+/* False, and nothing written, when a value is not finite. z may be x. */
+static bool scale_row(const bdml_prepare *p, const double *x, double *z)
+{
+    int d = p->d_in;
+    if (!is_usable(p, x)) return false;
+    for (int j = 0; j < d; j++) {
+        double v = p->fill && isnan(x[j]) ? p->fill[j] : x[j];
+        z[j] = p->factor ? (v - p->shift[j]) * p->factor[j] : v;
+    }
+    if (p->scale == BDML_SCALE_UNIT) {
+        double norm = bdml_la_norm(d, z);
+        for (int j = 0; j < d && norm > 0.0; j++) z[j] /= norm;
+    }
+    for (int j = 0; p->center && j < d; j++) z[j] -= p->center[j];
+    return true;
+}
+
+bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const double *x, int64_t row)
+{
+    return is_usable(p, x) ? BDML_OK : not_finite(h, x, p->d_in, p->fill, row);
+}
+
+bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
+                               int64_t ld, int64_t first, double *z)
+{
+    int64_t bad = INT64_MAX;
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) \
+    reduction(min                                                      \
+              : bad) if (n > ROWS_AT_ONCE)
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = COL(x, ld, i);
+        if (!scale_row(p, row, COL(z, p->d_in, i))) bad = BDML_MIN(bad, i);
+    }
+    if (bad != INT64_MAX) return not_finite(h, COL(x, ld, bad), p->d_in, p->fill, first + bad);
+    return BDML_OK;
+}
+
+/* z = basis' (scaled x - center), block by block. */
+static bdml_status project(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
+                           int64_t ld, double *z)
+{
+    bdml_status status = BDML_OK;
+    int64_t block = BDML_MAX(BLOCK / p->d_in / ROWS_AT_ONCE, 1) * ROWS_AT_ONCE;
+    double *scaled = NULL, *ws = NULL;
+
+    block = BDML_MIN(block, n);
+    BDML_NEW(h, scaled, (size_t)block * (size_t)p->d_in);
+    BDML_NEW(h, ws, bdml_la_map_size(p->d_out, p->d_in));
+    for (int64_t i = 0; i < n; i += block) {
+        int64_t rows = BDML_MIN(block, n - i);
+        BDML_GO(bdml_prepare_scale(h, p, rows, COL(x, ld, i), ld, i, scaled));
+        bdml_la_map_rows(h, p->d_out, p->d_in, p->basis, rows, scaled, p->d_in, COL(z, p->d_out, i),
+                         ws);
+    }
+done:
+    free(scaled);
+    free(ws);
+    return status;
+}
+
+bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
+                               int64_t ld, double *z)
+{
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_PREPARE);
+    bdml_status status =
+        p->basis ? project(h, p, n, x, ld, z) : bdml_prepare_scale(h, p, n, x, ld, 0, z);
+    bdml_phase_leave(h, previous);
+    return status;
+}

@@ -1,0 +1,274 @@
+/* read.c - a whole data set from a source: rows collected, missing values treated, classes sorted. */
+#include "data/data.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BLOCK_VALUES = 1 << 16 }; /* values read at a time: half a MiB, inside the cache */
+
+/* Rows collected so far, x and y with room for `capacity` rows. */
+typedef struct rows {
+    bdml_source *s;
+    int64_t n, dropped;
+    size_t capacity_x, capacity_y; /* in values */
+    double *x;
+    int32_t *y;
+    double *sum; /* missing = mean: of the values that are there, and how many */
+    int64_t *count;
+    int64_t missing;
+} rows;
+
+static void free_rows(rows *r)
+{
+    free(r->x);
+    free(r->y);
+    free(r->sum);
+    free(r->count);
+    bdml_source_close(r->s);
+}
+
+/* ---- missing values ---------------------------------------------------------------------------- */
+
+/* First missing value of row i: its column, -1 for the label, d when nothing is missing. */
+static int first_missing(const bdml_source *s, const bdml_block *b, int64_t i)
+{
+    const double *x = b->x + (size_t)i * (size_t)b->d;
+    if (s->labelled && b->label[i] < 0) return -1;
+    for (int j = 0; j < b->d; j++)
+        if (isnan(x[j])) return j;
+    return b->d;
+}
+
+static bdml_status refuse_missing(bdml_handle *h, const rows *r, const bdml_block *b, int64_t i,
+                                  int j)
+{
+    if (j < 0)
+        return bdml_source_fail(h, BDML_ERR_DATA, r->s, b, i, j,
+                                "the label is missing; --missing drop leaves such rows out");
+    return bdml_source_fail(
+        h, BDML_ERR_DATA, r->s, b, i, j,
+        "a value is missing; --missing drop leaves such rows out, --missing mean "
+        "fills in the column's mean");
+}
+
+static bdml_status add_to_mean(bdml_handle *h, rows *r, const double *x)
+{
+    bdml_status status = BDML_OK;
+    int d = r->s->d;
+    if (!r->sum) {
+        BDML_NEW(h, r->sum, d);
+        BDML_NEW(h, r->count, d);
+    }
+    for (int j = 0; j < d; j++) {
+        if (isnan(x[j])) {
+            r->missing++;
+        } else {
+            r->sum[j] += x[j];
+            r->count[j]++;
+        }
+    }
+done:
+    return status;
+}
+
+/* Column means into data->fill, and into the places where a value is missing. */
+static bdml_status fill_in(bdml_handle *h, const rows *r, bdml_dataset *data)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)data->d;
+    BDML_NEW(h, data->fill, d);
+    for (size_t j = 0; j < d; j++) {
+        if (r->count[j] == 0)
+            BDML_GO(
+                bdml_fail(h, BDML_ERR_DATA,
+                          "%s: column %zu (%s) has no value at all: there is no mean to fill in",
+                          r->s->path, j + 1, data->feature_name ? data->feature_name[j] : "-"));
+        data->fill[j] = r->sum[j] / (double)r->count[j];
+    }
+    for (size_t k = 0; k < (size_t)data->n * d; k++)
+        if (isnan(data->x[k])) data->x[k] = data->fill[k % d];
+    if (r->missing > 0)
+        bdml_log(h, BDML_LOG_WARNING, "%s: %lld missing values filled in with their column's mean",
+                 r->s->path, (long long)r->missing);
+done:
+    return status;
+}
+
+/* ---- collecting ---------------------------------------------------------------------------------- */
+
+static bdml_status make_room(bdml_handle *h, rows *r, int64_t more)
+{
+    size_t d = (size_t)r->s->d, need;
+    if (r->n + more > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: there are more than %d rows, the most that can be "
+                         "indexed",
+                         r->s->path, INT32_MAX);
+    need = (size_t)(r->n + more);
+    if (need > SIZE_MAX / sizeof(double) / d)
+        return bdml_fail(h, BDML_ERR_MEMORY,
+                         "%s: %zu rows of %zu values are more than memory can "
+                         "hold",
+                         r->s->path, need, d);
+    BDML_TRY(bdml_grow(h, &r->x, &r->capacity_x, need * d, sizeof *r->x));
+    if (r->s->labelled) BDML_TRY(bdml_grow(h, &r->y, &r->capacity_y, need, sizeof *r->y));
+    return BDML_OK;
+}
+
+static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
+{
+    int64_t policy = bdml_opt_int(h, BDML_OPT_MISSING);
+    size_t d = (size_t)b->d;
+    BDML_TRY(make_room(h, r, b->n));
+    for (int64_t i = 0; i < b->n; i++) {
+        const double *x = b->x + (size_t)i * d;
+        int j = first_missing(r->s, b, i);
+        if (j < b->d && policy == BDML_MISSING_DROP) {
+            r->dropped++;
+            continue;
+        }
+        if (j < b->d && (policy == BDML_MISSING_ERROR || j < 0))
+            return refuse_missing(h, r, b, i, j);
+        if (policy == BDML_MISSING_MEAN) BDML_TRY(add_to_mean(h, r, x));
+        memcpy(r->x + (size_t)r->n * d, x, d * sizeof *x);
+        if (r->y) r->y[r->n] = b->label[i];
+        r->n++;
+    }
+    return BDML_OK;
+}
+
+/* A file that announces more than this machine could hold is refused before anything is read. */
+static bdml_status check_size(bdml_handle *h, const bdml_source *s)
+{
+    static const double GIB = 1073741824.0;
+    double need = (double)s->rows * (double)s->d * (double)sizeof(double);
+    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (s->rows > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: %lld rows are too many: at most %d can be indexed",
+                         s->path, (long long)s->rows, INT32_MAX);
+    if (s->rows > 0 && have > 0.0 && need > have)
+        return bdml_fail(h, BDML_ERR_MEMORY,
+                         "%s: %lld rows of %d values need %.1f GiB, this machine has %.1f", s->path,
+                         (long long)s->rows, s->d, need / GIB, have / GIB);
+    return BDML_OK;
+}
+
+static bdml_status collect(bdml_handle *h, rows *r)
+{
+    bdml_status status;
+    bdml_block b = {0};
+    int64_t total = r->s->rows > 0 ? r->s->rows : 0;
+
+    BDML_GO(bdml_block_init(h, BDML_MAX(BLOCK_VALUES / r->s->d, 1), r->s->d, &b));
+    do {
+        BDML_GO(bdml_source_next(h, r->s, &b));
+        BDML_GO(take_block(h, r, &b));
+        BDML_GO(bdml_progress(h, "reading", r->n + r->dropped, total));
+    } while (b.n > 0);
+    if (r->n == 0 && r->dropped > 0)
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: all %lld rows have a missing value, none is left",
+                          r->s->path, (long long)r->dropped));
+    if (r->n == 0)
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", r->s->path));
+    if (r->dropped > 0)
+        bdml_log(h, BDML_LOG_WARNING, "%s: %lld of %lld rows left out, a value is missing there",
+                 r->s->path, (long long)r->dropped, (long long)(r->dropped + r->n));
+done:
+    bdml_block_free(&b);
+    return status;
+}
+
+/* ---- the data set ---------------------------------------------------------------------------------- */
+
+/* Number the classes that occur in the order of their names. */
+static bdml_status sort_classes(bdml_handle *h, rows *r, bdml_dataset *data)
+{
+    bdml_status status = BDML_OK;
+    bdml_names *names = &r->s->classes;
+    int32_t *order = NULL, *number = NULL, used = 0;
+
+    BDML_NEW(h, order, names->count);
+    BDML_NEW(h, number, names->count); /* 1 where the name occurs, then its new number */
+    BDML_GO(bdml_names_sort(h, names, order));
+    for (int64_t i = 0; i < data->n; i++) number[data->y[i]] = 1;
+    BDML_NEW(h, data->class_name, names->count);
+    for (int32_t k = 0; k < names->count; k++) {
+        int32_t old = order[k];
+        if (!number[old]) continue;
+        data->class_name[used] = names->text[old];
+        names->text[old] = NULL; /* moved: the table of names is not used again */
+        number[old] = used++;
+        data->classes = used;
+    }
+    for (int64_t i = 0; i < data->n; i++) data->y[i] = number[data->y[i]];
+done:
+    free(order);
+    free(number);
+    return status;
+}
+
+/* Labels taken by position that look like measurements deserve a word. */
+static void doubt_label(bdml_handle *h, const bdml_source *s, const bdml_dataset *data)
+{
+    enum { FEW_ROWS = 20 };
+    if (data->n > FEW_ROWS && data->classes > data->n / 2 && s->label_column >= 0 &&
+        strcmp(bdml_label_setting(h), "auto") == 0)
+        bdml_log(h, BDML_LOG_WARNING,
+                 "%s: column %d was taken for the label and has %d different values in %lld rows; "
+                 "--label none if there is no label",
+                 s->path, s->label_column + 1, data->classes, (long long)data->n);
+}
+
+static bdml_status make_dataset(bdml_handle *h, rows *r, bdml_dataset *data)
+{
+    bdml_source *s = r->s;
+    data->n = r->n;
+    data->d = s->d;
+    /* Give back what doubling took too much. */
+    double *x = bdml_realloc(h, r->x, (size_t)r->n * (size_t)s->d, sizeof *x);
+    if (!x) return BDML_ERR_MEMORY;
+    data->x = x;
+    r->x = NULL;
+    data->y = r->y;
+    r->y = NULL;
+    data->source = s->path;
+    s->path = NULL;
+    data->feature_name = s->feature_name;
+    s->feature_name = NULL;
+    if (!(s->path = bdml_strdup(h, data->source))) return BDML_ERR_MEMORY;
+    if (r->sum) BDML_TRY(fill_in(h, r, data));
+    if (data->y) BDML_TRY(sort_classes(h, r, data));
+    doubt_label(h, s, data);
+    return BDML_OK;
+}
+
+static bdml_status read_all(bdml_handle *h, const char *path, bdml_dataset **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *data = NULL;
+    rows r = {0};
+
+    BDML_GO(bdml_source_open(h, path, 0, &r.s));
+    BDML_GO(check_size(h, r.s));
+    BDML_GO(collect(h, &r));
+    BDML_NEW(h, data, 1);
+    BDML_GO(make_dataset(h, &r, data));
+done:
+    free_rows(&r);
+    if (status == BDML_OK)
+        *out = data;
+    else
+        bdml_free_dataset(data);
+    return status;
+}
+
+bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **out)
+{
+    if (out) *out = NULL;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!path || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "path and out must not be NULL");
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
+    bdml_status status = read_all(h, path, out);
+    bdml_phase_leave(h, previous);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* apply.c - a model applied to points: transform, distances. Blocked within the setting "memory". */
+#include "model/model.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+enum { ROWS_AT_ONCE = 64 }; /* blocks are multiples of this, the tile of bdml_la_map_rows */
+
+int64_t bdml_model_block(const bdml_handle *h, size_t bytes_per_row)
+{
+    double rows = (double)bdml_opt_int(h, BDML_OPT_MEMORY) * 1048576.0 / (double)bytes_per_row;
+    int64_t tiles = rows < 1e12 ? (int64_t)(rows / ROWS_AT_ONCE) : INT64_MAX / 4 / ROWS_AT_ONCE;
+    return BDML_MAX(tiles, 1) * ROWS_AT_ONCE;
+}
+
+bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                           double *z)
+{
+    double *ws = bdml_alloc(h, bdml_la_map_size(model->q, model->d), sizeof *ws);
+    if (!ws) return BDML_ERR_MEMORY;
+    bdml_la_map_rows(h, model->q, model->d, model->l, n, x, model->d, z, ws);
+    free(ws);
+    return BDML_OK;
+}
+
+/* ---- transform ------------------------------------------------------------------------------------ */
+
+/* A row that cannot be prepared gets its number among all rows, not in its block. */
+static void name_row(bdml_handle *h, const bdml_model *model, int64_t from, int64_t to,
+                     const double *x, int64_t ld)
+{
+    while (from < to && bdml_prepare_check(h, &model->prepare, COL(x, ld, from), from) == BDML_OK)
+        from++;
+}
+
+static bdml_status transform(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                             int64_t ld, double *z)
+{
+    bdml_status status = BDML_OK;
+    int64_t block = BDML_MIN(bdml_model_block(h, sizeof(double) * (size_t)model->d), n);
+    double *prepared = NULL;
+
+    BDML_NEW(h, prepared, (size_t)block * (size_t)model->d);
+    for (int64_t i = 0; i < n; i += block) {
+        int64_t rows = BDML_MIN(block, n - i);
+        BDML_GO(bdml_progress(h, "transform", i, n));
+        status = bdml_prepare_apply(h, &model->prepare, rows, COL(x, ld, i), ld, prepared);
+        if (status == BDML_ERR_DATA) name_row(h, model, i, i + rows, x, ld);
+        if (status != BDML_OK) goto done;
+        BDML_GO(bdml_model_map(h, model, rows, prepared, COL(z, model->q, i)));
+    }
+done:
+    free(prepared);
+    return status;
+}
+
+/* What every function that takes raw points checks. */
+static bdml_status check_points(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                                int64_t ld, const void *out)
+{
+    if (!model || (n > 0 && (!x || !out)))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "model, points and result must not be NULL");
+    if (n < 0) return bdml_fail(h, BDML_ERR_ARGUMENT, "there cannot be %lld points", (long long)n);
+    if (ld < model->prepare.d_in || ld > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "the model takes points of %d values, but rows are %lld "
+                         "apart",
+                         model->prepare.d_in, (long long)ld);
+    return BDML_OK;
+}
+
+bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                           int64_t ld, double *z)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    BDML_TRY(check_points(h, model, n, x, ld, z));
+    bdml_la_enter();
+    bdml_status status = transform(h, model, n, x, ld, z);
+    bdml_la_leave();
+    return status;
+}
+
+/* ---- distances --------------------------------------------------------------------------------------- */
+
+/* Pairs are taken in blocks; each row that a block names is mapped once. */
+typedef struct pair_block {
+    int64_t capacity; /* pairs */
+    int64_t *row;     /* distinct rows of the block, ascending */
+    int64_t rows;
+    double *x, *z; /* those rows, raw and mapped */
+} pair_block;
+
+static int compare_rows(const void *a, const void *b)
+{
+    int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
+    return (i > j) - (i < j);
+}
+
+static void distinct_rows(pair_block *b, int64_t pairs, const int64_t *pair)
+{
+    memcpy(b->row, pair, 2 * sizeof(int64_t) * (size_t)pairs);
+    qsort(b->row, 2 * (size_t)pairs, sizeof *b->row, compare_rows);
+    b->rows = 0;
+    for (int64_t k = 0; k < 2 * pairs; k++)
+        if (k == 0 || b->row[k] != b->row[k - 1]) b->row[b->rows++] = b->row[k];
+}
+
+static const double *mapped(const pair_block *b, int q, int64_t row)
+{
+    const int64_t *at = bsearch(&row, b->row, (size_t)b->rows, sizeof row, compare_rows);
+    return COL(b->z, q, at - b->row);
+}
+
+/* |a - b|^2, in the order of the coordinates. */
+static double squared_distance(int q, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int j = 0; j < q; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+static bdml_status distance_block(bdml_handle *h, const bdml_model *model, const double *x,
+                                  int64_t ld, int64_t count, const int64_t *pair, pair_block *b,
+                                  double *distance)
+{
+    int d = model->prepare.d_in, q = model->q;
+    distinct_rows(b, count, pair);
+    for (int64_t r = 0; r < b->rows; r++) {
+        const double *row = COL(x, ld, b->row[r]);
+        BDML_TRY(bdml_prepare_check(h, &model->prepare, row, b->row[r]));
+        memcpy(COL(b->x, d, r), row, sizeof(double) * (size_t)d);
+    }
+    BDML_TRY(transform(h, model, b->rows, b->x, d, b->z));
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (count > ROWS_AT_ONCE)
+    for (int64_t t = 0; t < count; t++)
+        distance[t] = squared_distance(q, mapped(b, q, pair[2 * t]), mapped(b, q, pair[2 * t + 1]));
+    return BDML_OK;
+}
+
+static bdml_status distances(bdml_handle *h, const bdml_model *model, const double *x, int64_t ld,
+                             int64_t count, const int64_t *pair, double *distance)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)model->prepare.d_in, q = (size_t)model->q;
+    size_t bytes = 2 * (sizeof(int64_t) + sizeof(double) * (d + q));
+    pair_block b = {.capacity = BDML_MIN(bdml_model_block(h, bytes), count)};
+    size_t room = 2 * (size_t)b.capacity;
+
+    BDML_NEW(h, b.row, room);
+    BDML_NEW(h, b.x, room * d);
+    BDML_NEW(h, b.z, room * q);
+    for (int64_t t = 0; t < count; t += b.capacity)
+        BDML_GO(distance_block(h, model, x, ld, BDML_MIN(b.capacity, count - t), pair + 2 * t, &b,
+                               distance + t));
+done:
+    free(b.row);
+    free(b.x);
+    free(b.z);
+    return status;
+}
+
+bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                           int64_t ld, int64_t count, const int64_t *pairs, double *distance)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    BDML_TRY(check_points(h, model, n, x, ld, x));
+    if (count < 0 || (count > 0 && (!pairs || !distance)))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "pairs and distance must hold %lld pairs",
+                         (long long)count);
+    for (int64_t k = 0; k < 2 * count; k++)
+        if (pairs[k] < 0 || pairs[k] >= n)
+            return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld names row %lld, rows are 0 to %lld",
+                             (long long)(k / 2), (long long)pairs[k], (long long)n - 1);
+    bdml_la_enter();
+    bdml_status status = distances(h, model, x, ld, count, pairs, distance);
+    bdml_la_leave();
+    return status;
+}

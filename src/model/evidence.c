@@ -1,0 +1,151 @@
+/* evidence.c - evidence into and out of a container: numbers as arrays "evidence.*", the rest in the
+ * header under "evidence". An infinite R is left out there: JSON has no infinity. */
+#include "model/evidence.h"
+
+#include <stdlib.h>
+
+static const char *const outcome_names[] = {"optimal", "stopped", "infeasible", "collapsed"};
+static const char *const pull_names[] = {"targets", "within"};
+
+void bdml_evidence_free(bdml_evidence *e)
+{
+    if (!e) return;
+    bdml_free_constraints(e->constraints);
+    free(e->reference);
+    free(e->dual_constraint);
+    free(e->dual);
+    free(e);
+}
+
+/* ---- out ---------------------------------------------------------------------------------------- */
+
+static bdml_status put_constraints(bdml_handle *h, const bdml_constraints *c, bdml_container *out)
+{
+    BDML_TRY(bdml_container_put_i4(h, out, "evidence.pair_i", c->pairs, 0, c->pi));
+    BDML_TRY(bdml_container_put_i4(h, out, "evidence.pair_j", c->pairs, 0, c->pj));
+    BDML_TRY(bdml_container_put_i4(h, out, "evidence.target", c->targets, 0, c->target));
+    BDML_TRY(bdml_container_put_i4(h, out, "evidence.far", c->m, 0, c->far));
+    BDML_TRY(bdml_container_put_i4(h, out, "evidence.near", c->m, 0, c->near));
+    if (c->margin) BDML_TRY(bdml_container_put_f8(h, out, "evidence.margin", c->m, 0, c->margin));
+    if (c->weight) BDML_TRY(bdml_container_put_f8(h, out, "evidence.weight", c->m, 0, c->weight));
+    return BDML_OK;
+}
+
+bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c)
+{
+    json_t *o =
+        json_pack("{s:s, s:b, s:b, s:b, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "outcome",
+                  outcome_names[e->outcome], "hard", e->hard, "diagonal", e->diagonal, "squared",
+                  e->squared, "pull", pull_names[e->pull], "g_scale", e->g_scale, "K", e->K, "cost",
+                  e->cost, "lower", e->lower, "upper", isfinite(e->upper) ? e->upper : 0.0,
+                  "gap_asked", e->gap_asked, "rows", (json_int_t)e->constraints->n);
+    int bad = !o;
+    if (o && isfinite(e->R)) bad |= json_object_set_new(o, "R", json_real(e->R));
+    bad |= json_object_set_new(bdml_container_header(c), "evidence", o);
+    if (bad) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the evidence");
+    BDML_TRY(put_constraints(h, e->constraints, c));
+    if (e->reference)
+        BDML_TRY(bdml_container_put_f8(h, c, "evidence.reference", e->reference_rows,
+                                       e->reference_rows, e->reference));
+    BDML_TRY(
+        bdml_container_put_i4(h, c, "evidence.dual_constraint", e->duals, 0, e->dual_constraint));
+    return bdml_container_put_f8(h, c, "evidence.dual", e->duals, 0, e->dual);
+}
+
+/* ---- in ------------------------------------------------------------------------------------------ */
+
+static bdml_status refuse(bdml_handle *h, const char *what)
+{
+    return bdml_fail(h, BDML_ERR_FORMAT, "the evidence in the file is damaged: %s", what);
+}
+
+static int name_index(const char *name, int count, const char *const *names)
+{
+    for (int k = 0; k < count; k++)
+        if (name && strcmp(name, names[k]) == 0) return k;
+    return -1;
+}
+
+static bdml_status get_header(bdml_handle *h, const json_t *o, bdml_evidence *e, int64_t *rows)
+{
+    const char *outcome = NULL, *pull = NULL;
+    int hard = 0, diagonal = 0, squared = 0;
+    json_int_t n = 0;
+    if (json_unpack((json_t *)o, "{s:s, s:b, s:b, s:b, s:s, s:F, s:F, s:F, s:F, s:F, s:F, s:I}",
+                    "outcome", &outcome, "hard", &hard, "diagonal", &diagonal, "squared", &squared,
+                    "pull", &pull, "g_scale", &e->g_scale, "K", &e->K, "cost", &e->cost, "lower",
+                    &e->lower, "upper", &e->upper, "gap_asked", &e->gap_asked, "rows", &n) != 0)
+        return refuse(h, "a field is missing");
+    int known_outcome = name_index(outcome, 4, outcome_names);
+    int known_pull = name_index(pull, 2, pull_names);
+    if (known_outcome < 0 || known_pull < 0) return refuse(h, "unknown outcome or objective");
+    const json_t *R = json_object_get(o, "R");
+    e->R = R ? json_number_value(R) : INFINITY;
+    if (!(e->K >= 1.0) || !(e->R > 0.0) || n < 0) return refuse(h, "K, R or rows out of range");
+    e->outcome = (bdml_outcome)known_outcome;
+    e->pull = (bdml_pull)known_pull;
+    e->hard = hard;
+    e->diagonal = diagonal;
+    e->squared = squared;
+    *rows = n;
+    return BDML_OK;
+}
+
+/* A vector that must be there, or (needed = false) may be; *length -1: any, and set. */
+static bdml_status get_i4(bdml_handle *h, const bdml_container *in, const char *name,
+                          int64_t *length, int32_t **out)
+{
+    int64_t columns = 0;
+    BDML_TRY(bdml_container_get_i4(h, in, name, length, &columns, out));
+    return *out ? BDML_OK : refuse(h, name);
+}
+
+static bdml_status get_f8(bdml_handle *h, const bdml_container *in, const char *name,
+                          int64_t *length, double **out)
+{
+    int64_t columns = 0;
+    return bdml_container_get_f8(h, in, name, length, &columns, out);
+}
+
+static bdml_status get_constraints(bdml_handle *h, const bdml_container *in, bdml_constraints *c)
+{
+    c->pairs = c->targets = c->m = -1;
+    BDML_TRY(get_i4(h, in, "evidence.pair_i", &c->pairs, &c->pi));
+    BDML_TRY(get_i4(h, in, "evidence.pair_j", &c->pairs, &c->pj));
+    BDML_TRY(get_i4(h, in, "evidence.target", &c->targets, &c->target));
+    BDML_TRY(get_i4(h, in, "evidence.far", &c->m, &c->far));
+    BDML_TRY(get_i4(h, in, "evidence.near", &c->m, &c->near));
+    BDML_TRY(get_f8(h, in, "evidence.margin", &c->m, &c->margin));
+    return get_f8(h, in, "evidence.weight", &c->m, &c->weight);
+}
+
+bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_evidence *e = NULL;
+    const json_t *o = json_object_get(bdml_container_header((bdml_container *)c), "evidence");
+    int64_t rows = -1, columns = -1;
+
+    *out = NULL;
+    if (!o) return BDML_OK;
+    BDML_NEW(h, e, 1);
+    BDML_NEW(h, e->constraints, 1);
+    BDML_GO(get_header(h, o, e, &e->constraints->n));
+    BDML_GO(get_constraints(h, c, e->constraints));
+    BDML_GO(bdml_container_get_f8(h, c, "evidence.reference", &rows, &columns, &e->reference));
+    if (e->reference && rows != columns) {
+        status = refuse(h, "the reference is not square");
+        goto done;
+    }
+    e->reference_rows = e->reference ? (int)rows : 0;
+    e->duals = -1;
+    BDML_GO(get_i4(h, c, "evidence.dual_constraint", &e->duals, &e->dual_constraint));
+    BDML_GO(get_f8(h, c, "evidence.dual", &e->duals, &e->dual));
+    if (!e->dual) status = refuse(h, "evidence.dual");
+done:
+    if (status == BDML_OK)
+        *out = e;
+    else
+        bdml_evidence_free(e);
+    return status;
+}

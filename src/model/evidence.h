@@ -1,0 +1,50 @@
+/* evidence.h - what a solver leaves in the model so that anybody can check its claim: the problem it
+ * solved, the constraints, the multipliers and the bracket. Read by certify, written by train. */
+#ifndef BDML_EVIDENCE_H
+#define BDML_EVIDENCE_H
+
+#include "model/model.h"
+#include "problem/problem.h"
+
+typedef enum bdml_outcome {
+    BDML_OUTCOME_OPTIMAL,    /* bracket within the gap asked */
+    BDML_OUTCOME_STOPPED,    /* a limit or the user came first: best metric with its bracket */
+    BDML_OUTCOME_INFEASIBLE, /* proven */
+    BDML_OUTCOME_COLLAPSED   /* soft form: M = 0 is optimal */
+} bdml_outcome;
+
+typedef enum bdml_pull {
+    BDML_PULL_TARGETS, /* G = mean of X_ij over the target pairs */
+    BDML_PULL_WITHIN   /* G = within-class covariance of the points */
+} bdml_pull;
+
+/* The claim is about the points p = reference x, x the prepared training points (row i of the data is
+ * constraint index i), and the metric M with L'L = reference' M reference:
+ *
+ *     hard  min <G,M>                                          <A_t,M> >= mu_t
+ *     soft  min <G,M> + sum_t c_t phi(mu_t - <A_t,M>)          c_t = cost w_t / m
+ *
+ * over kappa(M) <= K, trace(M) <= R, or over diagonal M of that kind. */
+typedef struct bdml_evidence {
+    bdml_outcome outcome;
+    bool hard, diagonal;
+    bool squared; /* soft: squared hinge, else hinge */
+    bdml_pull pull;
+    double g_scale; /* G is multiplied by this */
+    double K, R;    /* R infinite: no bound */
+    double cost;
+    double lower, upper, gap_asked;
+    double *reference; /* rows of d: reference_rows x model->d, or NULL: identity */
+    int reference_rows;
+    bdml_constraints *constraints;
+    int64_t duals; /* multipliers that are not zero */
+    int32_t *dual_constraint;
+    double *dual;
+} bdml_evidence;
+
+void bdml_evidence_free(bdml_evidence *e); /* with what it owns; NULL is fine */
+/* Into and out of a container; *out = NULL when the container has none. */
+bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c);
+bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out);
+
+#endif

@@ -1,0 +1,302 @@
+/* mine.c - target neighbours and impostors from labels.
+ *
+ *     class     the k nearest points of the same class, the l nearest of other classes
+ *     nearest   the k nearest points of all, split by label (Liao et al. 2015)
+ *     ball      the k nearest of the same class, all of other classes up to the farthest of those
+ *
+ * and, beside these, random points of other classes. All points are anchors, or a random few. */
+#include "problem/problem.h"
+#include "linalg/linalg.h"
+
+#include <stdlib.h>
+
+/* Streams of random numbers: one for the anchors, one for each anchor's impostors. */
+enum { STREAM_ANCHORS = 0x616e63 };
+static const uint64_t STREAM_IMPOSTORS = (uint64_t)1 << 40;
+
+typedef struct miner {
+    const bdml_mining *how;
+    int64_t n;
+    int d;
+    const double *x;
+    int64_t ld;
+    const int32_t *y;
+    int64_t anchors;
+    int32_t *anchor; /* ascending */
+    double *q;       /* the anchors' rows and classes, where they are not all rows */
+    int32_t *q_label;
+    bdml_lists lists;
+} miner;
+
+/* ---- anchors ------------------------------------------------------------------------------------ */
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
+    return (p > q) - (p < q);
+}
+
+static bdml_status choose_anchors(bdml_handle *h, miner *s)
+{
+    bdml_status status = BDML_OK;
+    int32_t *order = NULL;
+    bool all = s->how->anchors <= 0 || s->how->anchors >= s->n;
+    s->anchors = all ? s->n : s->how->anchors;
+    BDML_NEW(h, order, s->n);
+    for (int64_t i = 0; i < s->n; i++) order[i] = (int32_t)i;
+    s->anchor = order;
+    if (all) return BDML_OK;
+    bdml_rng r = bdml_rng_make(s->how->seed, STREAM_ANCHORS);
+    for (int64_t a = 0; a < s->anchors; a++) { /* the start of a shuffle */
+        int64_t b = a + (int64_t)bdml_rng_below(&r, (uint64_t)(s->n - a));
+        int32_t t = order[a];
+        order[a] = order[b];
+        order[b] = t;
+    }
+    qsort(order, (size_t)s->anchors, sizeof *order, by_number);
+    BDML_NEW(h, s->q, (size_t)s->anchors * (size_t)s->d);
+    BDML_NEW(h, s->q_label, s->anchors);
+    for (int64_t a = 0; a < s->anchors; a++) {
+        memcpy(s->q + (size_t)a * (size_t)s->d, s->x + (size_t)order[a] * (size_t)s->ld,
+               sizeof *s->q * (size_t)s->d);
+        s->q_label[a] = s->y[order[a]];
+    }
+done:
+    return status;
+}
+
+/* ---- nearest neighbours ---------------------------------------------------------------------------- */
+
+/* What one search gives: `width` neighbours of each anchor, the anchor itself perhaps among them. */
+typedef struct found {
+    int width;
+    int32_t *index;
+    double *distance;
+} found;
+
+static void free_found(found *f)
+{
+    free(f->index);
+    free(f->distance);
+}
+
+/* The k nearest rows of every anchor. Anchors that are given as queries find themselves too: one
+ * more is asked for, and each_neighbor leaves out the anchor. */
+static bdml_status find(bdml_handle *h, const miner *s, bdml_restrict which, int k, found *f)
+{
+    bdml_status status = BDML_OK;
+    bool extra = s->q && which != BDML_OTHER_CLASS;
+    f->width = (int)BDML_MIN((int64_t)k + extra, s->n);
+    BDML_NEW(h, f->index, (size_t)s->anchors * (size_t)f->width);
+    BDML_NEW(h, f->distance, (size_t)s->anchors * (size_t)f->width);
+    bdml_knn_query query = {.n = s->n,
+                            .d = s->d,
+                            .x = s->x,
+                            .ld = s->ld,
+                            .label = s->y,
+                            .queries = s->anchors,
+                            .q = s->q,
+                            .ldq = s->d,
+                            .query_label = s->q ? s->q_label : s->y,
+                            .which = which,
+                            .k = f->width};
+    BDML_GO(bdml_knn_search(h, &query, f->index, f->distance));
+done:
+    return status;
+}
+
+/* Add up to k neighbours of every anchor to the target or the impostor list, by label. */
+static bdml_status add_found(bdml_handle *h, miner *s, const found *f, int k)
+{
+    for (int64_t a = 0; a < s->anchors; a++) {
+        const int32_t *index = f->index + (size_t)a * (size_t)f->width;
+        int32_t i = s->anchor[a];
+        for (int c = 0, taken = 0; c < f->width && taken < k && index[c] >= 0; c++) {
+            if (index[c] == i) continue;
+            bool same = s->y[index[c]] == s->y[i];
+            BDML_TRY(bdml_pairs_add(h, same ? &s->lists.target : &s->lists.impostor, i, index[c]));
+            taken++;
+        }
+    }
+    return BDML_OK;
+}
+
+static bdml_status add_nearest(bdml_handle *h, miner *s, bdml_restrict which, int k)
+{
+    found f = {0};
+    bdml_status status = BDML_OK;
+    if (k <= 0) return BDML_OK;
+    BDML_GO(find(h, s, which, k, &f));
+    BDML_GO(add_found(h, s, &f, k));
+done:
+    free_found(&f);
+    return status;
+}
+
+/* Distance of the k-th target, or of the farthest there is; below 0: none. */
+static double reach(const miner *s, const found *f, int64_t a, int k)
+{
+    size_t at = (size_t)a * (size_t)f->width;
+    double radius = -1.0;
+    for (int c = 0, taken = 0; c < f->width && taken < k && f->index[at + (size_t)c] >= 0; c++) {
+        if (f->index[at + (size_t)c] == s->anchor[a]) continue;
+        radius = f->distance[at + (size_t)c];
+        taken++;
+    }
+    return radius;
+}
+
+static bdml_status add_ball(bdml_handle *h, miner *s)
+{
+    bdml_status status = BDML_OK;
+    int k = s->how->targets;
+    found f = {0};
+    double *radius = NULL;
+    BDML_NEW(h, radius, s->anchors);
+    BDML_GO(find(h, s, BDML_SAME_CLASS, k, &f));
+    BDML_GO(add_found(h, s, &f, k));
+    for (int64_t a = 0; a < s->anchors; a++) radius[a] = reach(s, &f, a, k);
+    BDML_GO(
+        bdml_mine_ball(h, s->n, s->d, s->x, s->ld, s->y, s->anchors, s->anchor, radius, &s->lists));
+done:
+    free_found(&f);
+    free(radius);
+    return status;
+}
+
+/* ---- random impostors ----------------------------------------------------------------------------------- */
+
+/* Rows sorted by class: those of class c are row[start[c] .. start[c+1]). */
+typedef struct by_class {
+    int classes;
+    int64_t *start;
+    int32_t *row;
+} by_class;
+
+static bdml_status sort_by_class(bdml_handle *h, const miner *s, by_class *b)
+{
+    bdml_status status = BDML_OK;
+    for (int64_t i = 0; i < s->n; i++) b->classes = BDML_MAX(b->classes, s->y[i] + 1);
+    BDML_NEW(h, b->start, b->classes + 1);
+    BDML_NEW(h, b->row, s->n);
+    for (int64_t i = 0; i < s->n; i++) b->start[s->y[i] + 1]++;
+    for (int c = 0; c < b->classes; c++) b->start[c + 1] += b->start[c];
+    for (int64_t i = 0; i < s->n; i++) b->row[b->start[s->y[i]]++] = (int32_t)i;
+    for (int c = b->classes; c > 0; c--) b->start[c] = b->start[c - 1];
+    b->start[0] = 0;
+done:
+    return status;
+}
+
+static bool holds(int64_t count, const int32_t *list, int32_t v)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (list[k] == v) return true;
+    return false;
+}
+
+/* `wanted` different rows of classes other than c into pick: Floyd's sampling without replacement
+ * (Bentley, Floyd 1987) from the sorted rows with the class's own cut out. Returns their number. */
+static int64_t draw(const by_class *b, int32_t c, int64_t n, int64_t wanted, bdml_rng *r,
+                    int32_t *pick)
+{
+    int64_t own = b->start[c + 1] - b->start[c], others = n - own, taken = 0;
+    for (int64_t top = BDML_MAX(others - wanted, 0); top < others; top++) {
+        int32_t place = (int32_t)bdml_rng_below(r, (uint64_t)top + 1);
+        pick[taken] = holds(taken, pick, place) ? (int32_t)top : place;
+        taken++;
+    }
+    for (int64_t k = 0; k < taken; k++)
+        pick[k] = b->row[pick[k] < b->start[c] ? pick[k] : pick[k] + own];
+    qsort(pick, (size_t)taken, sizeof *pick, by_number);
+    return taken;
+}
+
+static bdml_status add_random(bdml_handle *h, miner *s)
+{
+    bdml_status status = BDML_OK;
+    by_class sorted = {0};
+    int32_t *pick = NULL;
+    int64_t wanted = BDML_MIN((int64_t)s->how->random_impostors, s->n);
+    if (wanted <= 0) return BDML_OK;
+    BDML_GO(sort_by_class(h, s, &sorted));
+    BDML_NEW(h, pick, wanted);
+    for (int64_t a = 0; a < s->anchors; a++) {
+        int32_t i = s->anchor[a];
+        bdml_rng r = bdml_rng_make(s->how->seed, STREAM_IMPOSTORS + (uint64_t)i);
+        int64_t count = draw(&sorted, s->y[i], s->n, wanted, &r, pick);
+        for (int64_t k = 0; k < count; k++)
+            BDML_GO(bdml_pairs_add(h, &s->lists.impostor, i, pick[k]));
+    }
+done:
+    free(sorted.start);
+    free(sorted.row);
+    free(pick);
+    return status;
+}
+
+/* ---- all together ------------------------------------------------------------------------------------------ */
+
+static bdml_status mine(bdml_handle *h, miner *s)
+{
+    const bdml_mining *how = s->how;
+    BDML_TRY(choose_anchors(h, s));
+    switch (how->rule) {
+    case BDML_RULE_NEAREST:
+        BDML_TRY(add_nearest(h, s, BDML_ANY_CLASS, how->targets));
+        break;
+    case BDML_RULE_BALL:
+        BDML_TRY(add_ball(h, s));
+        break;
+    default:
+        BDML_TRY(add_nearest(h, s, BDML_SAME_CLASS, how->targets));
+        BDML_TRY(add_nearest(h, s, BDML_OTHER_CLASS, how->impostors));
+        break;
+    }
+    return add_random(h, s);
+}
+
+static bdml_status nothing_found(bdml_handle *h, const miner *s)
+{
+    const char *rule[] = {"class", "nearest", "ball"};
+    if (s->lists.impostor.count == 0)
+        return bdml_fail(h, BDML_ERR_DATA, "rule %s found no impostor: %s", rule[s->how->rule],
+                         s->how->rule == BDML_RULE_CLASS
+                             ? "all points are of one class, or impostors is 0"
+                             : "the classes are far apart; use rule class, or more targets");
+    return bdml_fail(h, BDML_ERR_DATA,
+                     "rule %s found no point with both a target and an impostor: every class has 1 "
+                     "point, or targets is too small",
+                     rule[s->how->rule]);
+}
+
+bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                      const int32_t *y, const bdml_mining *how, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    miner s = {.how = how, .n = n, .d = d, .x = x, .ld = ld, .y = y};
+
+    *out = NULL;
+    if (n < 2 || n > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA, "constraints need from 2 to %d points, got %lld",
+                         INT32_MAX, (long long)n);
+    if (how->targets < 1)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "targets must be at least 1, got %d", how->targets);
+    bdml_la_enter();
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
+    BDML_GO(mine(h, &s));
+    BDML_GO(bdml_constraints_combine(h, n, how->kind, &s.lists, 0, NULL, out));
+    if ((*out)->m == 0) {
+        bdml_free_constraints(*out);
+        *out = NULL;
+        status = nothing_found(h, &s);
+    }
+done:
+    bdml_phase_leave(h, previous);
+    bdml_la_leave();
+    bdml_lists_free(&s.lists);
+    free(s.anchor);
+    free(s.q);
+    free(s.q_label);
+    return status;
+}

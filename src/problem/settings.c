@@ -1,0 +1,54 @@
+/* settings.c - constraints by the settings: from files where they are named, else mined. */
+#include "problem/problem.h"
+#include "linalg/linalg.h"
+
+static bdml_status mine(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
+{
+    bdml_mining how = {.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
+                       .rule = (int)bdml_opt_int(h, BDML_OPT_RULE),
+                       .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
+                       .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
+                       .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    BDML_TRY(bdml_dataset_need_classes(h, data));
+    BDML_TRY(bdml_check_sizes(h, data, &how));
+    return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, &how, out);
+}
+
+static bdml_status make(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_constraints *c = NULL;
+    int64_t found = 0;
+
+    if (data->n > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "constraints are about at most %d rows, the data have %lld", INT32_MAX,
+                         (long long)data->n);
+    if (bdml_constraint_files_given(h)) {
+        BDML_GO(bdml_constraint_files_read(h, data->n, &c));
+        BDML_GO(bdml_check_far(h, data, c, &found));
+    } else {
+        BDML_GO(mine(h, data, &c));
+        BDML_GO(bdml_check_twins(h, data, &found));
+    }
+    c->contradictions += found;
+    bdml_check_report(h, c);
+    *out = c;
+    c = NULL;
+done:
+    bdml_free_constraints(c);
+    return status;
+}
+
+bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!data || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and out must not be NULL");
+    *out = NULL;
+    bdml_la_enter();
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
+    bdml_status status = make(h, data, out);
+    bdml_phase_leave(h, previous);
+    bdml_la_leave();
+    return status;
+}

@@ -1,0 +1,103 @@
+/* train.c - from a data set to a model: prepare, mine constraints where the method wants them, fit,
+ * keep the mapped points for k-NN, and write down what was done. */
+#include "train/train.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+static bdml_status check_data(bdml_handle *h, const bdml_method *method, const bdml_dataset *data)
+{
+    if (data->n < 2)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "training needs at least 2 points, the data have %" PRId64, data->n);
+    if (method->needs_labels || method->needs_constraints)
+        return bdml_dataset_need_classes(h, data);
+    return BDML_OK;
+}
+
+/* Method, fingerprint and the settings that were changed: enough to train the same model again. */
+static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                            double seconds, bdml_model *model)
+{
+    char fingerprint[24];
+    int bad = 0;
+    json_t *settings = json_object();
+    for (int i = 0; i < bdml_option_count(); i++)
+        if (h->opt[i].changed)
+            bad |=
+                json_object_set_new(settings, bdml_option_at(i)->name, json_string(h->opt[i].text));
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
+    bad |= json_object_set_new(model->info, "method", json_string(method->name));
+    bad |= json_object_set_new(model->info, "settings", settings);
+    bad |= json_object_set_new(model->info, "data_fingerprint", json_string(fingerprint));
+    bad |= json_object_set_new(model->info, "training_points", json_integer(data->n));
+    bad |= json_object_set_new(model->info, "fit_seconds", json_real(seconds));
+    if (data->source) bad |= json_object_set_new(model->info, "data", json_string(data->source));
+    return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
+               : BDML_OK;
+}
+
+static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                         const bdml_constraints *given, bdml_model **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_prepare prepare = {0};
+    bdml_model *model = NULL;
+    bdml_constraints *mined = NULL;
+    bdml_dataset prepared = *data; /* the same rows and classes with other coordinates */
+    double start = bdml_now();
+
+    prepared.x = NULL;
+    BDML_GO(check_data(h, method, data));
+    BDML_GO(bdml_prepare_fit(h, data, &prepare));
+    prepared.d = prepare.d_out;
+    prepared.x = bdml_alloc(h, (size_t)data->n * (size_t)prepare.d_out, sizeof *prepared.x);
+    if (!prepared.x) {
+        status = BDML_ERR_MEMORY;
+        goto done;
+    }
+    BDML_GO(bdml_prepare_apply(h, &prepare, data->n, data->x, data->d, prepared.x));
+    if (method->needs_constraints && !given) {
+        BDML_GO(bdml_mine_constraints(h, &prepared, &mined));
+        given = mined;
+    }
+    BDML_GO(bdml_model_new(h, data, &prepare, prepared.d, &model));
+    bdml_training t = {data->n, prepared.d, prepared.x, data->y, data->classes, given};
+    BDML_GO(method->fit(h, &t, model));
+    BDML_GO(bdml_model_keep_points(h, model, data->n, prepared.x, data->y));
+    BDML_GO(describe(h, method, data, bdml_now() - start, model));
+done:
+    free(prepared.x);
+    bdml_prepare_free(&prepare);
+    bdml_free_constraints(mined);
+    if (status == BDML_OK)
+        *out = model;
+    else
+        bdml_free_model(model);
+    return status;
+}
+
+bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                              const bdml_constraints *constraints, bdml_model **out)
+{
+    *out = NULL;
+    bdml_la_enter();
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
+    bdml_status status = train(h, method, data, constraints, out);
+    bdml_phase_leave(h, previous);
+    bdml_la_leave();
+    return status;
+}
+
+bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
+                       const bdml_constraints *constraints, bdml_model **out)
+{
+    if (!h || !out) return BDML_ERR_ARGUMENT;
+    *out = NULL;
+    if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_train: data must not be NULL");
+    const char *name = bdml_opt_text(h, BDML_OPT_METHOD);
+    const bdml_method *method = bdml_method_find(h, name, strlen(name));
+    return method ? bdml_train_method(h, method, data, constraints, out) : BDML_ERR_ARGUMENT;
+}

@@ -1,0 +1,22 @@
+/* train.h - the one table of methods, and training: prepare, mine, fit, keep.
+ *
+ * Called by evaluate and the command; calls baselines, solver, model, problem and below. */
+#ifndef BDML_TRAIN_H
+#define BDML_TRAIN_H
+
+#include "baselines/baselines.h"
+
+typedef struct bdml_method {
+    const char *name, *help;
+    bool needs_labels;      /* of at least two classes */
+    bool needs_constraints; /* mined when the caller gives none */
+    bdml_status (*fit)(bdml_handle *h, const bdml_training *t, bdml_model *model);
+} bdml_method;
+
+/* The method of that name, or NULL with BDML_ERR_ARGUMENT and the list of names on the handle. */
+const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length);
+/* Train with this method whatever the setting says. */
+bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                              const bdml_constraints *constraints, bdml_model **out);
+
+#endif

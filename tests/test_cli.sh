@@ -1,0 +1,406 @@
+#!/bin/sh
+# The command as a user meets it: each subcommand on bundled data, each usage error with its message
+# and exit code, --json, interruption, nothing half-written.
+set -u
+bdml=$BDML_COMMAND
+source=$BDML_SOURCE
+data=$source/data
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+if ! "$bdml" version >/dev/null; then
+    echo "cases: 0 passed, 1 failed"
+    exit 1
+fi
+passed=0
+failed=0
+TERM=dumb
+export TERM
+
+ok() { # ok "what" command...: the command must succeed
+    title=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $title"
+        sed 's/^/    stdout: /' out 2>/dev/null | head -n 5
+        sed 's/^/    stderr: /' err 2>/dev/null | head -n 5
+    fi
+}
+
+run() { # run arguments...: bdml with its streams in ./out and ./err, its status in $code
+    "$bdml" "$@" >out 2>err </dev/null
+    code=$?
+}
+
+# exits CODE "text on stderr" arguments...
+exits() {
+    want=$1
+    text=$2
+    shift 2
+    run "$@"
+    ok "bdml $*: exit $want, got $code" [ "$code" -eq "$want" ]
+    ok "bdml $*: says '$text'" grep -qF -- "$text" err
+    if [ "$want" -eq 2 ]; then
+        ok "bdml $*: one line of error" [ "$(grep -c '^bdml: ' err)" -eq 1 ]
+    fi
+}
+
+works() { # works arguments...
+    run "$@"
+    ok "bdml $*: exit 0, got $code" [ "$code" -eq 0 ]
+}
+
+if command -v python3 >/dev/null 2>&1; then
+    valid() { python3 -m json.tool <"$1" >/dev/null; }
+    # field FILE EXPRESSION: a Python expression over the object r
+    field() { python3 -c "import json,sys; r=json.load(open('$1')); sys.exit(0 if ($2) else 1)"; }
+else
+    echo "skipped: JSON is not checked, there is no python3"
+    valid() { :; }
+    field() { :; }
+fi
+
+json() { # json "python condition on r" arguments...
+    condition=$1
+    shift
+    works "$@" --json
+    ok "bdml $* --json: one JSON object" valid out
+    ok "bdml $* --json: $condition" field out "$condition"
+}
+
+# ---- help and generated texts
+works
+ok "no arguments: usage" grep -q '^usage: bdml COMMAND' out
+ok "usage names every command" sh -c 'for c in train predict transform neighbors eval convert info export; do
+    grep -q "^  $c " out || exit 1; done'
+ok "usage stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+works --help
+works version
+ok "version" grep -q '^bdml [0-9]*\.[0-9]*\.[0-9]*$' out
+works --version
+for command in train predict transform neighbors eval convert info export import generate help version \
+    completion man; do
+    works help $command
+    ok "help $command stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+    cp out first
+    works $command --help
+    ok "$command --help is help $command" cmp -s out first
+    ok "$command takes --json, --quiet, --threads, --seed" sh -c 'for o in json quiet threads seed; do
+        grep -q -- "--$o" out || exit 1; done'
+done
+json '"train" in [c["name"] for c in r["commands"]] and "scale" in [o["name"] for o in r["options"]]' help
+json 'set(o["name"] for o in r["options"]) == set(n for c in r["commands"] for n in c["options"])' help
+json 'r["version"].count(".") == 2' version
+json '".SH COMMANDS" in r["text"]' man
+works help methods
+ok "help methods" grep -q euclidean out
+works help settings --markdown
+ok "docs/settings.md is up to date (bdml help settings --markdown >docs/settings.md)" \
+    cmp -s out "$source/docs/settings.md"
+works man
+ok "man page has every option" sh -c '"$0" help --json | grep -o "\"name\": \"[a-z-]*\"" >/dev/null &&
+    grep -q "test..fraction" out && grep -q "EXIT STATUS" out' "$bdml"
+if command -v man >/dev/null 2>&1 && command -v groff >/dev/null 2>&1; then
+    cp out page.1
+    LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z page.1 >/dev/null 2>warnings
+    ok "man page without warnings: $(head -n 1 warnings)" [ ! -s warnings ]
+else
+    echo "skipped: man page is not linted, there is no man"
+fi
+for shell in bash zsh fish; do
+    works completion $shell
+    ok "completion $shell knows test-fraction" grep -q test-fraction out
+    if command -v $shell >/dev/null 2>&1; then
+        ok "completion $shell is valid" $shell -n out
+    else
+        echo "skipped: syntax of the $shell completion, there is no $shell"
+    fi
+done
+if command -v bash >/dev/null 2>&1; then
+    "$bdml" completion bash >script
+    cat >complete.bash <<'END'
+source ./script
+COMP_WORDS=(bdml "$@"); COMP_CWORD=$#
+_bdml
+echo "${COMPREPLY[*]}"
+END
+    ok "bash completes commands" [ "$(bash complete.bash tra)" = "train transform" ]
+    ok "bash completes options" [ "$(bash complete.bash eval x --test)" = "--test-fraction" ]
+    ok "bash completes choices" [ "$(bash complete.bash eval x --scale z)" = "zscore" ]
+    ok "bash completes methods" [ "$(bash complete.bash train x --method eu)" = "euclidean" ]
+    ok "bash offers no options of others" [ -z "$(bash complete.bash train x --spl)" ]
+fi
+
+# ---- usage errors
+exits 2 "there is no command 'frobnicate'" frobnicate
+exits 2 "did you mean train?" trian
+exits 2 "options come after the command" --quiet train x
+exits 2 "train needs DATA; usage: bdml train DATA" train
+exits 2 "predict needs MODEL" predict
+exits 2 "predict needs DATA" predict m
+exits 2 "convert needs OUT" convert a
+exits 2 "train takes no 'b'" train a b
+exits 2 "unknown option --sclae; did you mean --scale?" train a --sclae zscore
+exits 2 "unknown option --xyzzy; 'bdml help train'" train a --xyzzy
+exits 2 "unknown option --tes;" train a --tes 1
+exits 2 "did you mean --test-fraction?" eval a --test 1
+exits 2 "unknown option -x" train a -x
+exits 2 "train does not take --splits, which belongs to: eval" train a --splits 3
+exits 2 "train does not take --points, which belongs to: generate" train a -n 3
+exits 2 "--output needs a value: --output FILE" train a -o
+exits 2 "--output needs a value" train a --output --json
+exits 2 "--scale must be one of none|zscore|minmax|unit, got 'big'" train a --scale big
+exits 2 "--scale must be one of" train a --scale=
+exits 2 "--threads must be a whole number" train a --threads two
+exits 2 "--test-fraction must be a number from 0 to 1" eval a --test-fraction 2
+exits 2 "--neighbors must be a whole number of at least 1" neighbors a -k 0
+exits 2 "--stratify must be yes or no" eval a --stratify=maybe
+exits 2 "--scale is no switch" train a --no-scale
+exits 2 "there is no method 'magic'; the methods are: euclidean" train a --method magic
+exits 2 "there is no method 'magic'" eval a --methods euclidean,magic
+exits 2 "--method or --methods, not both" eval a --method euclidean --methods whiten
+exits 2 "there is no completion for 'tcsh'" completion tcsh
+exits 2 "there is no help on 'nothing'" help nothing
+exits 2 "--markdown belongs to" help train --markdown
+exits 2 "import needs -o FILE" import a
+exits 2 "export needs -o FILE" export a
+exits 2 "cannot generate 'noise'" generate noise
+exits 2 "the ending says no format" convert a b.xyz
+exits 2 "the ending says no format" transform m a -o b.xyz
+exits 2 "written as .csv or .tsv" neighbors a -o b.npy
+exits 2 "use .npy, .csv or .mat" export m -o b.xyz
+exits 2 "both want standard output" transform m a --json
+exits 2 "both want standard output" generate waveform --json
+exits 2 "do not go with --model" neighbors a --model m --scale zscore
+exits 2 "cannot be written" train "$data/wine.csv" -o nowhere/m.bdml
+exits 2 "is a folder" train "$data/wine.csv" -o "$work"
+exits 2 "missing.csv" train missing.csv
+exits 2 "missing.bdml" predict missing.bdml "$data/wine.csv"
+exits 2 "missing.csv" info missing.csv
+exits 2 "" train a --scale big --json
+ok "--json: an error is JSON as well" valid out
+ok "--json: the error is in it" field out '"--scale must be" in r["error"] and r["exit"] == 2'
+
+# ---- train, predict, transform on two thirds and one third of Wine
+head -n 1 "$data/wine.csv" >train.csv
+head -n 1 "$data/wine.csv" >test.csv
+awk 'NR > 1 && NR % 3 != 0' "$data/wine.csv" >>train.csv
+awk 'NR > 1 && NR % 3 == 0' "$data/wine.csv" >>test.csv
+rows=$(($(wc -l <test.csv) - 1))
+works train train.csv --scale zscore
+ok "train: default name of the model" [ -s train.bdml ]
+ok "train: a summary with the next command" grep -q 'bdml predict train.bdml' out
+works train train.csv -o wine.bdml --scale zscore --quiet
+ok "train --quiet is silent" [ "$(cat out err | wc -c)" -eq 0 ]
+json 'r["points"] == 119 and r["features"] == 13 and r["classes"] == 3 and r["kappa"] > 1' \
+    train train.csv -o wine.bdml --scale=zscore --method whiten
+works predict wine.bdml test.csv
+ok "predict: heading and one class a row" [ "$(wc -l <out)" -eq $((rows + 1)) ]
+ok "predict: heading" [ "$(head -n 1 out)" = class ]
+ok "predict: only known classes" [ "$(tail -n +2 out | sort -u | tr '\n' ' ')" = "1 2 3 " ]
+ok "predict: the report is on stderr" grep -q '^error ' err
+cp out classes
+# The same error, counted by hand from the two files.
+tail -n +2 classes >classes.body
+wrong=$(tail -n +2 test.csv | awk -F, '{ print $NF }' | paste -d' ' - classes.body | awk '$1 != $2' | wc -l)
+ok "predict: the error is that of the classes written" grep -q "($wrong of $rows wrong)" err
+json "r['points'] == $rows and r['wrong'] == $wrong and len(r['predictions']) == $rows" \
+    predict wine.bdml test.csv
+ok "predict --json: confusion adds up" field out \
+    'sum(sum(c["predicted"]) for c in r["confusion"]) == r["labelled"]'
+works predict wine.bdml test.csv -o classes.csv
+ok "predict -o: same classes" cmp -s classes classes.csv
+ok "predict -o: report on stdout" grep -q 'recall' out
+works predict wine.bdml test.csv --train train.csv -o again.csv -q
+ok "predict --train with the training data: same classes" cmp -s classes again.csv
+cut -d, -f1-13 test.csv >unlabelled.csv
+works predict wine.bdml unlabelled.csv
+ok "predict without labels: same classes" cmp -s classes out
+ok "predict without labels: no error reported" [ ! -s err ]
+"$bdml" predict wine.bdml - <test.csv >out 2>err
+ok "predict from standard input" cmp -s classes out
+exits 2 "wanted are 13" predict wine.bdml "$data/iris.csv"
+awk -F, -v OFS=, 'NR == 5 { $2 = "" } { print }' test.csv >hole.csv
+exits 2 "line 5, column 2" predict wine.bdml hole.csv -o hole.out
+ok "predict: nothing is written on error" [ ! -e hole.out ]
+works predict wine.bdml hole.csv --missing drop -o hole.out
+ok "predict --missing drop" [ "$(wc -l <hole.out)" -eq "$rows" ]
+sed 's/,3$/,new/' test.csv >newclass.csv
+works predict wine.bdml newclass.csv -o x.csv
+ok "predict: a class the model has never seen is an error with recall 0" grep -q '^new .* 0\.0' out
+
+works transform wine.bdml test.csv
+ok "transform: heading" [ "$(head -n 1 out | cut -d, -f1,14)" = z1,class ]
+ok "transform: one row a point" [ "$(wc -l <out)" -eq $((rows + 1)) ]
+cp out mapped
+for ending in csv tsv svmlight npy; do
+    works transform wine.bdml test.csv -o mapped.$ending
+    ok "transform: says what it did" grep -q "mapped $rows points from 13 to 13" out
+    works convert mapped.$ending back-$ending.csv
+done
+ok "transform -o: as on standard output" cmp -s mapped mapped.csv
+ok "transform: csv and tsv hold the same" cmp -s back-csv.csv back-tsv.csv
+json "r['points'] == $rows and r['output'] == 'm.csv'" transform wine.bdml test.csv -o m.csv
+# Distances under the model are Euclidean distances of mapped points.
+works transform wine.bdml train.csv -o mapped-train.csv
+works neighbors mapped-train.csv mapped.csv -k 2 -o a.csv
+works neighbors train.csv test.csv --model wine.bdml -k 2 -o b.csv
+ok "neighbors --model = neighbors of mapped points" [ "$(cut -d, -f1-3 a.csv)" = "$(cut -d, -f1-3 b.csv)" ]
+
+# ---- neighbors
+works neighbors "$data/iris.csv" -k 2
+ok "neighbors: heading" [ "$(head -n 1 out)" = row,rank,neighbor,distance ]
+ok "neighbors: two a point" [ "$(wc -l <out)" -eq 301 ]
+printf 'x,class\n0,a\n1,a\n3,b\n7,b\n' >line.csv
+works neighbors line.csv -k 1
+ok "neighbors: by hand" [ "$(tail -n +2 out | tr '\n' ' ')" = "0,1,1,1 1,1,0,1 2,1,1,4 3,1,2,16 " ]
+works neighbors line.csv -k 1 --which other
+ok "neighbors --which other: by hand" \
+    [ "$(tail -n +2 out | tr '\n' ' ')" = "0,1,2,9 1,1,2,4 2,1,1,4 3,1,1,36 " ]
+works neighbors line.csv -k 5 --which same
+ok "neighbors: as many as there are" [ "$(wc -l <out)" -eq 5 ]
+printf 'x,class\n2,b\n' >query.csv
+works neighbors line.csv query.csv -k 1 --which same
+ok "neighbors of a query: classes by name" [ "$(tail -n 1 out)" = "0,1,2,1" ]
+json 'r["index"] == [[1], [0], [1], [2]] and r["distance"] == [[1.0], [1.0], [4.0], [16.0]]' \
+    neighbors line.csv -k 1
+printf 'x\n1\n2\n3\n' >plain.csv
+exits 2 "--which needs labels" neighbors plain.csv --label none --which same
+exits 2 "" neighbors line.csv "$data/iris.csv"
+
+# ---- eval
+works eval "$data/wine.csv" --methods euclidean,whiten --scale zscore --splits 5
+ok "eval: a row a method" [ "$(grep -cE '^(euclidean|whiten) ' out)" -eq 2 ]
+ok "eval stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+json 'len(r["methods"]) == 1 and r["methods"][0]["method"] == "euclidean" and
+    0 <= r["methods"][0]["error_mean"] < 15 and r["methods"][0]["error_std"] >= 0 and
+    r["methods"][0]["kappa"] == 1 and r["methods"][0]["fit_seconds"] >= 0' \
+    eval "$data/wine.csv" --method euclidean --scale zscore --splits 10
+for threads in 1 2; do
+    "$bdml" eval "$data/wine.csv" --methods euclidean,whiten --scale zscore --json --threads $threads |
+        grep -v seconds >threads-$threads
+done
+ok "eval: the same bytes with 1 and 2 threads" cmp -s threads-1 threads-2
+works eval "$data/iris.csv" --folds 5 --stratify
+works eval "$data/iris.csv" --folds 5 --no-stratify -k5
+
+# ---- convert, info, export, import, generate
+works convert "$data/iris.csv" iris.tsv
+works convert iris.tsv iris.csv
+works convert "$data/iris.csv" direct.csv
+ok "convert: there and back" cmp -s iris.csv direct.csv
+works convert "$data/wine.csv" wine.svmlight
+works convert "$data/wine.csv" wine.npy
+works convert "$data/iris.csv" -
+ok "convert to standard output" cmp -s out direct.csv
+cp iris.csv same.csv
+exits 2 "would overwrite the input" convert same.csv ./same.csv
+ln -s same.csv link.csv
+exits 2 "would overwrite the input" convert same.csv link.csv
+exits 2 "would overwrite the input" predict wine.bdml same.csv -o same.csv
+exits 2 "would overwrite the input" predict wine.bdml test.csv --train train.csv -o train.csv
+ok "the input is untouched" cmp -s same.csv iris.csv
+
+json 'r["points"] == 150 and r["features"] == 4 and r["classes"]["Iris-setosa"] == 50 and
+    r["duplicate_rows"] == 3 and r["missing_values"] == 0' info "$data/iris.csv"
+works info "$data/segment.csv"
+ok "info: constant columns are named" grep -q 'constant .*region_pixel_count' out
+printf 'a,b,class\n1,5,x\n1,5,y\n?,5,x\n2,5,x\n' >odd.csv
+json 'r["constant_columns"] == ["b"] and r["missing_values"] == 1 and r["incomplete_rows"] == 1 and
+    r["duplicate_rows"] == 1 and r["contradicting_rows"] == 2' info odd.csv
+works info wine.bdml
+ok "info: spectrum of a model" grep -q '^largest' out
+ok "info of a model stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+json 'r["type"] == "model" and len(r["spectrum"]["eigenvalues"]) == 13' info wine.bdml
+
+for what in L M; do
+    for ending in npy csv mat; do
+        works export wine.bdml --what $what -o $what.$ending
+    done
+done
+works import L.csv -o L.bdml --header no
+works import M.npy -o M.bdml --what M
+"$bdml" info wine.bdml --json >one
+for what in L M; do
+    "$bdml" info $what.bdml --json >two
+    ok "import of $what: the same kappa" field two \
+        'abs(json.load(open("one"))["kappa"] / r["kappa"] - 1) < 1e-8'
+done
+exits 2 "--train" predict L.bdml test.csv
+works predict L.bdml test.csv --train train.csv -q
+ok "an imported model predicts with --train" [ "$(wc -l <out)" -eq $((rows + 1)) ]
+exits 2 "" import "$data/iris.csv" -o bad.bdml --what M
+ok "import: nothing is written on error" [ ! -e bad.bdml ]
+
+works generate waveform -n 300 -o wave.csv
+ok "generate: rows" [ "$(wc -l <wave.csv)" -eq 301 ]
+works generate waveform -n 300 -o wave2.csv --threads 2
+ok "generate: same seed, same bytes" cmp -s wave.csv wave2.csv
+works generate waveform -n 300 -o wave3.csv --seed 1
+ok "generate: another seed, other bytes" sh -c '! cmp -s wave.csv wave3.csv'
+json 'r["points"] == 300 and r["features"] == 21 and len(r["classes"]) == 3' info wave.csv
+
+# ---- failures leave nothing behind
+printf 'a,class\n1,x\n2,x\n' >one.csv
+printf '1,2,x\n1,x\n' >ragged.csv
+exits 2 "ragged.csv" train ragged.csv -o ragged.bdml
+ok "no model after an error" [ ! -e ragged.bdml ]
+ok "--json and an error in the data" sh -c '"$0" train ragged.csv --json >out 2>err; [ $? -eq 2 ]' "$bdml"
+ok "--json and an error in the data: JSON" valid out
+cp wine.bdml damaged.bdml
+printf 'x' | dd of=damaged.bdml bs=1 seek=200 conv=notrunc 2>/dev/null
+exits 2 "damaged.bdml" predict damaged.bdml test.csv
+head -c 100 wine.bdml >short.bdml
+exits 2 "short.bdml" info short.bdml
+if [ -w /dev/full ]; then
+    "$bdml" predict wine.bdml test.csv >/dev/full 2>err
+    ok "a full disk is exit 1" [ $? -eq 1 ]
+    ok "a full disk is said" grep -q 'No space left' err
+    "$bdml" info wine.bdml >/dev/full 2>err
+    ok "a full disk is exit 1 for reports" [ $? -eq 1 ]
+fi
+ok "no temporary files are left" [ -z "$(find . -name '*.tmp*')" ]
+
+# ---- Ctrl-C
+"$bdml" generate waveform -n 3000 -o long.csv -q
+interrupt() { # interrupt SECONDS arguments...: SIGINT after that time; status in $code
+    pause=$1
+    shift
+    # A shell starts background jobs with SIGINT ignored; env or python would undo that. A program that
+    # installs its own handler is not affected.
+    "$bdml" "$@" >out 2>err &
+    pid=$!
+    sleep "$pause"
+    kill -INT $pid
+    wait $pid
+    code=$?
+}
+interrupt 0.7 eval long.csv --splits 100000
+ok "interrupted eval: exit 1, got $code" [ "$code" -eq 1 ]
+ok "interrupted eval: says so" grep -q '^bdml: interrupted' err
+interrupt 3 eval long.csv --splits 100000
+ok "progress in plain lines" grep -qE '^bdml: .* %' err
+ok "few lines of progress" [ "$(grep -c '%' err)" -le 3 ]
+mkfifo pipe
+exec 3<>pipe # a writer that says nothing
+interrupt 0.5 train pipe -o never.bdml
+exec 3>&-
+ok "interrupted while waiting for input: exit 1, got $code" [ "$code" -eq 1 ]
+ok "interrupted train: says what was kept" grep -q 'no model was written' err
+ok "interrupted train: no model" [ ! -e never.bdml ]
+
+# ---- a terminal gets colour and a bar; NO_COLOR and pipes do not
+if command -v script >/dev/null 2>&1; then
+    TERM=xterm script -qec "'$bdml' eval long.csv --splits 30" /dev/null </dev/null >tty 2>&1
+    ok "a bar on a terminal" grep -q '\[#' tty
+    ok "colour on a terminal" grep -q "$(printf '\033')\[1m" tty
+    NO_COLOR=1 TERM=xterm script -qec "'$bdml' eval '$data/iris.csv' --splits 2" /dev/null </dev/null \
+        >tty 2>&1
+    ok "NO_COLOR" sh -c '! grep -q "$(printf "\033")\[1m" tty'
+fi
+
+echo "cases: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

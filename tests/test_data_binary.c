@@ -1,0 +1,802 @@
+/* test_data_binary.c - NPY, NPZ, MAT and IDX against files built byte by byte or written by matio and
+ * libzip; the NPY writer; the same data through every format. */
+#include "hostile/make.h"
+
+#include "data/data.h"
+
+#include <float.h>
+#include <matio.h>
+#include <sys/stat.h>
+
+/* ---- helpers ------------------------------------------------------------------------------- */
+
+static bdml_dataset *read_ok(bdml_handle *h, const char *path)
+{
+    bdml_dataset *data = NULL;
+    check_ok(h, bdml_read_dataset(h, path, &data));
+    assert_string_equal(bdml_last_error(h), "");
+    return data;
+}
+
+static void check_rows(const bdml_dataset *data, int64_t n, int d, const double *x)
+{
+    assert_int_equal(bdml_dataset_points(data), n);
+    assert_int_equal(bdml_dataset_dimension(data), d);
+    for (int64_t i = 0; i < n * d; i++)
+        if (memcmp(&bdml_dataset_rows(data)[i], &x[i], sizeof *x) != 0 &&
+            bdml_dataset_rows(data)[i] != x[i])
+            fail_msg("value %lld is %.17g, wanted %.17g", (long long)i, bdml_dataset_rows(data)[i],
+                     x[i]);
+}
+
+static void check_file(bdml_handle *h, const char *path, int64_t n, int d, const double *x)
+{
+    bdml_dataset *data = read_ok(h, path);
+    check_rows(data, n, d, x);
+    bdml_free_dataset(data);
+}
+
+/* Names of the labels, row by row. */
+static void check_labels(const bdml_dataset *data, const char *const *name)
+{
+    assert_non_null(bdml_dataset_labels(data));
+    for (int64_t i = 0; i < bdml_dataset_points(data); i++)
+        assert_string_equal(bdml_dataset_class_name(data, bdml_dataset_labels(data)[i]), name[i]);
+}
+
+static void check_refused(bdml_handle *h, const char *path, const char *text)
+{
+    bdml_dataset *data;
+    bdml_status s = bdml_read_dataset(h, path, &data);
+    if (s != BDML_ERR_DATA && s != BDML_ERR_FORMAT)
+        fail_msg("%s: got '%s' (%s)", path, bdml_status_text(s), bdml_last_error(h));
+    if (!strstr(bdml_last_error(h), text))
+        fail_msg("message '%s' lacks '%s'", bdml_last_error(h), text);
+    assert_null(data);
+}
+
+/* Read with `path` on standard input, through a pipe that a child fills. */
+static bdml_status read_piped(bdml_handle *h, const char *path, bdml_dataset **out)
+{
+    char command[600];
+    snprintf(command, sizeof command, "cat '%s'", path);
+    FILE *pipe_end = popen(command, "r");
+    assert_non_null(pipe_end);
+    int keep = dup(STDIN_FILENO);
+    assert_true(dup2(fileno(pipe_end), STDIN_FILENO) >= 0);
+    bdml_status status = bdml_read_dataset(h, "-", out);
+    if (keep >= 0) {
+        dup2(keep, STDIN_FILENO);
+        close(keep);
+    } else {
+        close(STDIN_FILENO);
+    }
+    pclose(pipe_end);
+    return status;
+}
+
+/* ---- NPY ----------------------------------------------------------------------------------------- */
+
+static void put_item(bytes *out, char kind, int size, double v, bool big)
+{
+    if (kind == 'f' && size == 8)
+        put_double(out, v, big);
+    else if (kind == 'f')
+        put_float(out, (float)v, big);
+    else if (kind == 'u' || kind == 'b')
+        put_int(out, (uint64_t)v, size, big);
+    else
+        put_int(out, (uint64_t)(int64_t)v, size, big);
+}
+
+/* Every type in both byte orders and all versions, with its extreme values (those of 64-bit integers
+ * cut to what a double holds exactly). */
+static void npy_reads_every_type(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        char kind;
+        int size;
+        double x[6];
+    } type[] = {{'i', 1, {-128, 127, 0, 1, -1, 5}},
+                {'i', 2, {-32768, 32767, 0, 1, -1, 300}},
+                {'i', 4, {-2147483648.0, 2147483647.0, 0, 1, -1, 70000}},
+                {'i', 8, {-9223372036854775808.0, 9007199254740992.0, 0, 1, -1, 3e9}},
+                {'u', 1, {0, 255, 128, 1, 2, 3}},
+                {'u', 2, {0, 65535, 32768, 1, 2, 3}},
+                {'u', 4, {0, 4294967295.0, 2147483648.0, 1, 2, 3}},
+                {'u', 8, {0, 9223372036854775808.0, 9007199254740992.0, 1, 2, 3}},
+                {'f', 4, {-FLT_MAX, FLT_MIN, 0.5, -0.0, 1, -1.25}},
+                {'f', 8, {-DBL_MAX, DBL_MIN, 0.1, -0.0, 4.9e-324, 1e22}},
+                {'b', 1, {0, 1, 1, 0, 1, 0}}};
+    for (size_t t = 0; t < sizeof type / sizeof *type; t++)
+        for (int big = 0; big < 2; big++)
+            for (int version = 1; version <= 3; version++) {
+                char dict[128];
+                bytes b = {0};
+                snprintf(dict, sizeof dict,
+                         "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (2, 3), }",
+                         type[t].size == 1 ? '|'
+                         : big             ? '>'
+                                           : '<',
+                         type[t].kind, type[t].size);
+                npy_dict(&b, version, dict);
+                for (int i = 0; i < 6; i++)
+                    put_item(&b, type[t].kind, type[t].size, type[t].x[i], big);
+                check_file(h, save("t.npy", &b), 2, 3, type[t].x);
+            }
+}
+
+/* a[i][j][k] = 100 i + 10 j + k, 3 x 2 x 4, in both orders: the same 3 x 8 matrix. */
+static void npy_orders_and_ranks(void **state)
+{
+    bdml_handle *h = *state;
+    double x[24];
+    bytes c = {0}, f = {0};
+    npy_header(&c, "<f8", "False", "(3, 2, 4)");
+    npy_header(&f, ">i4", "True", "(3, 2, 4)");
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++)
+            for (int k = 0; k < 4; k++) {
+                x[(i * 2 + j) * 4 + k] = 100 * i + 10 * j + k;
+                put_double(&c, 100 * i + 10 * j + k, false);
+            }
+    for (int k = 0; k < 4; k++)
+        for (int j = 0; j < 2; j++)
+            for (int i = 0; i < 3; i++) put_int(&f, (uint64_t)(100 * i + 10 * j + k), 4, true);
+    check_file(h, save("c.npy", &c), 3, 8, x);
+    check_file(h, save("f.npy", &f), 3, 8, x);
+    bytes one = npy_doubles("(24,)", 24, x), wide = npy_doubles("(1, 24)", 24, x);
+    check_file(h, save("one.npy", &one), 24, 1, x);
+    check_file(h, save("wide.npy", &wide), 1, 24, x);
+}
+
+static void npy_header_variants(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[2] = {1.5, -2};
+    static const char *const good[] = {
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }",
+        "{'shape':(2,1),'descr':'<f8','fortran_order':False}",
+        "  {  \"descr\" : \"<f8\" , \"fortran_order\" : True , \"shape\" : ( 2 , 1 , ) }  ",
+        "{'descr': '=f8', 'fortran_order': False, 'shape': (2L, 1L), }",
+        "{'descr': '<f8',\n 'fortran_order': False,\n 'shape': (2,)}"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        bytes b = {0};
+        npy_dict(&b, 1, good[i]);
+        put_double(&b, x[0], false);
+        put_double(&b, x[1], false);
+        check_file(h, save("v.npy", &b), 2, 1, x);
+    }
+}
+
+/* Blocks of 7 rows, rows longer than the decoder's chunk, and a pipe. */
+static void npy_streams(void **state)
+{
+    bdml_handle *h = *state;
+    enum { N = 100, D = 9001 };
+    double *x = malloc(sizeof *x * N * D);
+    assert_non_null(x);
+    for (int i = 0; i < N * D; i++) x[i] = i * 0.25;
+    bytes b = npy_doubles("(100, 9001)", (size_t)N * D, x);
+    const char *path = save("s.npy", &b);
+    bdml_source *s;
+    bdml_block block;
+    int64_t row = 0;
+    check_ok(h, bdml_source_open(h, path, 0, &s));
+    assert_int_equal(s->rows, N);
+    assert_int_equal(s->d, D);
+    check_ok(h, bdml_block_init(h, 7, D, &block));
+    for (;;) {
+        check_ok(h, bdml_source_next(h, s, &block));
+        if (block.n == 0) break;
+        check_true(block.n == 7 || row + block.n == N);
+        for (int64_t i = 0; i < block.n; i++, row++) {
+            assert_int_equal(block.line[i], row + 1);
+            assert_memory_equal(block.x + i * D, x + row * D, sizeof *x * D);
+        }
+    }
+    assert_int_equal(row, N);
+    bdml_block_free(&block);
+    bdml_source_close(s);
+    bdml_dataset *data;
+    check_ok(h, read_piped(h, path, &data));
+    check_rows(data, N, D, x);
+    bdml_free_dataset(data);
+    free(x);
+}
+
+/* A pipe that announces a petabyte in one row: refused without asking for the memory. */
+static void npy_claims_are_not_believed(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bytes b = {0}, f = {0};
+    npy_header(&b, "<f8", "False", "(65536, 2147483647)");
+    put_double(&b, 1, false);
+    check_fails(h, read_piped(h, save("huge.npy", &b), &data), BDML_ERR_FORMAT,
+                "announces 1125899906318336 bytes of data, file holds 8");
+    npy_header(&f, "<f8", "True", "(65536, 2147483647)");
+    put_double(&f, 1, false);
+    check_fails(h, read_piped(h, save("hugef.npy", &f), &data), BDML_ERR_FORMAT,
+                "announces 1125899906318336 bytes of data, file holds 8");
+}
+
+static const double SIX[6] = {1, 2, 3, 4, 5, 6};
+
+static void labels_file_is_read(void **state)
+{
+    bdml_handle *h = *state;
+    char path[512], labels[512];
+    bytes x = npy_doubles("(3, 2)", 6, SIX), y;
+    snprintf(path, sizeof path, "%s", save("x.npy", &x));
+    snprintf(labels, sizeof labels, "%s", in_folder("l"));
+    check_ok(h, bdml_set(h, "labels-file", labels));
+    struct {
+        const char *descr, *shape, *name[3];
+        int kind; /* what is written: 0 int16, 1 double, 2 bool, 3 UTF-32, 4 bytes, 5 uint64 */
+        bool big;
+    } t[] = {{"<i2", "(3,)", {"-7", "300", "-7"}, 0, false},
+             {">i2", "(1, 3)", {"-7", "300", "-7"}, 0, true},
+             {"<f8", "(3, 1)", {"0.5", "2", "0"}, 1, false},
+             {"|b1", "(3,)", {"1", "0", "1"}, 2, false},
+             {"<U3", "(3,)", {"cat", "dog", "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"}, 3, false},
+             {">U3", "(3,)", {"cat", "dog", "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"}, 3, true},
+             {"|S4", "(3,)", {"cat", "bird", "cat"}, 4, false},
+             {"<u8", "(3,)", {"18446744073709551615", "1", "1"}, 5, false}};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        static const uint32_t utf[9] = {'c', 'a', 't', 'd', 'o', 'g', 0xE9, 0x20AC, 0x1F600};
+        y = (bytes){0};
+        npy_header(&y, t[i].descr, "False", t[i].shape);
+        if (t[i].kind == 0)
+            for (int k = 0; k < 3; k++)
+                put_int(&y, (uint64_t)(int64_t)(k == 1 ? 300 : -7), 2, t[i].big);
+        if (t[i].kind == 1) put_double(&y, 0.5, 0), put_double(&y, 2, 0), put_double(&y, -0.0, 0);
+        if (t[i].kind == 2) put(&y, "\1\0\1", 3);
+        if (t[i].kind == 3)
+            for (int k = 0; k < 9; k++) put_int(&y, utf[k], 4, t[i].big);
+        if (t[i].kind == 4) put(&y, "cat\0birdcat", 12);
+        if (t[i].kind == 5)
+            put_int(&y, UINT64_MAX, 8, 0), put_int(&y, 1, 8, 0), put_int(&y, 1, 8, 0);
+        save("l", &y);
+        bdml_dataset *data = read_ok(h, path);
+        check_rows(data, 3, 2, SIX);
+        check_labels(data, t[i].name);
+        bdml_free_dataset(data);
+    }
+    /* IDX labels, gzipped */
+    y = (bytes){0};
+    idx_header(&y, 0x08, 1, (const uint32_t[]){3});
+    put(&y, "\5\7\5", 3);
+    save_gzip("l", &y);
+    bdml_dataset *data = read_ok(h, path);
+    check_labels(data, (const char *const[]){"5", "7", "5"});
+    bdml_free_dataset(data);
+}
+
+/* ---- NPZ ------------------------------------------------------------------------------------------ */
+
+static bytes npy_words(const char *a, const char *b, const char *c)
+{
+    bytes out = {0};
+    const char *word[] = {a, b, c};
+    npy_header(&out, "|S8", "False", "(3,)");
+    for (int i = 0; i < 3; i++) {
+        char item[8] = "";
+        memcpy(item, word[i], strlen(word[i]));
+        put(&out, item, 8);
+    }
+    return out;
+}
+
+static void npz_chooses_variables(void **state)
+{
+    bdml_handle *h = *state;
+    const double other[6] = {9, 8, 7, 6, 5, 4};
+    static const char *const y[] = {"b", "a", "b"}, *const gnd[] = {"p", "q", "r"};
+    member m[] = {{"gnd.npy", npy_words("p", "q", "r")},
+                  {"other.npy", npy_doubles("(3, 2)", 6, other)},
+                  {"X.npy", npy_doubles("(3, 2)", 6, SIX)},
+                  {"notes.txt", {0}},
+                  {"y.npy", npy_words("b", "a", "b")}};
+    put_text(&m[3].content, "hello");
+    char path[512];
+    snprintf(path, sizeof path, "%s", save_zip("a.npz", ZIP_CM_DEFLATE, 5, m));
+    bdml_dataset *data = read_ok(h, path);
+    check_rows(data, 3, 2, SIX);
+    check_labels(data, y);
+    bdml_free_dataset(data);
+    check_ok(h, read_piped(h, path, &data));
+    check_rows(data, 3, 2, SIX);
+    check_labels(data, y);
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "variable", "other"));
+    check_ok(h, bdml_set(h, "label-variable", "gnd"));
+    data = read_ok(h, path);
+    check_rows(data, 3, 2, other);
+    check_labels(data, gnd);
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label-variable", "none"));
+    data = read_ok(h, path);
+    assert_null(bdml_dataset_labels(data));
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label-variable", "nope"));
+    check_refused(h, path, "no variable 'nope' for the labels; the file holds gnd, other, X, y");
+    check_ok(h, bdml_set(h, "variable", "nada"));
+    check_refused(h, path, "no variable 'nada'; the file holds gnd, other, X, y");
+}
+
+static void npz_takes_the_only_matrix(void **state)
+{
+    bdml_handle *h = *state;
+    bytes f = {0};
+    npy_header(&f, "<f8", "True", "(3, 2)");
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 3; i++) put_double(&f, SIX[2 * i + j], false);
+    member m[] = {{"w.npy", npy_doubles("(6,)", 6, SIX)}, {"q.npy", f}};
+    check_file(h, save_zip("b.npz", ZIP_CM_STORE, 2, m), 3, 2, SIX);
+    member two[] = {{"p.npy", npy_doubles("(3, 2)", 6, SIX)},
+                    {"q.npy", npy_doubles("(2, 3)", 6, SIX)}};
+    check_refused(h, save_zip("c.npz", ZIP_CM_STORE, 2, two), "more than one matrix");
+}
+
+/* ---- MAT ------------------------------------------------------------------------------------------- */
+
+static void mat_write(mat_t *mat, const char *name, enum matio_classes c, enum matio_types t,
+                      size_t rows, size_t columns, const void *data, int flags, int packed)
+{
+    size_t dims[2] = {rows, columns};
+    matvar_t *v = Mat_VarCreate(name, c, t, 2, dims, (void *)(uintptr_t)data, flags);
+    assert_non_null(v);
+    assert_int_equal(Mat_VarWrite(mat, v, packed ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE), 0);
+    Mat_VarFree(v);
+}
+
+/* Every class, packed and not, written by matio, column-major 3 x 2. */
+static void mat_reads_every_class(void **state)
+{
+    bdml_handle *h = *state;
+    const double want[6] = {1, 4, 2, 5, 3, 6};
+    const double f8[6] = {1, 2, 3, 4, 5, 6};
+    const float f4[6] = {1, 2, 3, 4, 5, 6};
+    const int8_t i1[6] = {1, 2, 3, 4, 5, 6};
+    const int16_t i2[6] = {1, 2, 3, 4, 5, 6};
+    const int32_t i4[6] = {1, 2, 3, 4, 5, 6};
+    const int64_t i8[6] = {1, 2, 3, 4, 5, 6};
+    const struct {
+        enum matio_classes c;
+        enum matio_types t;
+        const void *data;
+    } type[] = {{MAT_C_DOUBLE, MAT_T_DOUBLE, f8}, {MAT_C_SINGLE, MAT_T_SINGLE, f4},
+                {MAT_C_INT8, MAT_T_INT8, i1},     {MAT_C_UINT8, MAT_T_UINT8, i1},
+                {MAT_C_INT16, MAT_T_INT16, i2},   {MAT_C_UINT16, MAT_T_UINT16, i2},
+                {MAT_C_INT32, MAT_T_INT32, i4},   {MAT_C_UINT32, MAT_T_UINT32, i4},
+                {MAT_C_INT64, MAT_T_INT64, i8},   {MAT_C_UINT64, MAT_T_UINT64, i8}};
+    for (size_t i = 0; i < sizeof type / sizeof *type; i++)
+        for (int packed = 0; packed < 2; packed++) {
+            const char *path = in_folder("m.mat");
+            mat_t *mat = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+            assert_non_null(mat);
+            mat_write(mat, "before", MAT_C_DOUBLE, MAT_T_DOUBLE, 1, 6, f8, 0, packed);
+            mat_write(mat, "X", type[i].c, type[i].t, 3, 2, type[i].data, 0, packed);
+            mat_write(mat, "y", MAT_C_DOUBLE, MAT_T_DOUBLE, 1, 3, (const double[]){2, 1.5, 2}, 0,
+                      packed);
+            Mat_Close(mat);
+            bdml_dataset *data = read_ok(h, path);
+            check_rows(data, 3, 2, want);
+            check_labels(data, (const char *const[]){"2", "1.5", "2"});
+            bdml_free_dataset(data);
+        }
+}
+
+static void mat_reads_sparse_and_logical(void **state)
+{
+    bdml_handle *h = *state;
+    const char *path = in_folder("sparse.mat");
+    mat_uint32_t ir[3] = {1, 0, 2}, jc[3] = {0, 1, 3};
+    double value[3] = {5, -1, 0.5};
+    mat_sparse_t s = {
+        .nzmax = 3, .ir = ir, .nir = 3, .jc = jc, .njc = 3, .ndata = 3, .data = value};
+    mat_t *mat = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    mat_write(mat, "data", MAT_C_SPARSE, MAT_T_DOUBLE, 3, 2, &s, MAT_F_DONT_COPY_DATA, 1);
+    mat_write(mat, "labels", MAT_C_UINT8, MAT_T_UINT8, 3, 1, "\1\0\1", MAT_F_LOGICAL, 0);
+    Mat_Close(mat);
+    bdml_dataset *data = read_ok(h, path);
+    check_rows(data, 3, 2, (const double[]){0, -1, 5, 0, 0, 0.5});
+    check_labels(data, (const char *const[]){"1", "0", "1"});
+    bdml_free_dataset(data);
+}
+
+static void mat_reads_text_labels(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const name[] = {"cat", "ox", "cat"};
+    for (int cells = 0; cells < 2; cells++) {
+        const char *path = in_folder("text.mat");
+        mat_t *mat = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+        mat_write(mat, "fts", MAT_C_DOUBLE, MAT_T_DOUBLE, 3, 2, SIX, 0, 1);
+        if (cells) {
+            size_t dims[2] = {1, 3};
+            matvar_t *v = Mat_VarCreate("gnd", MAT_C_CELL, MAT_T_CELL, 2, dims, NULL, 0);
+            for (int i = 0; i < 3; i++) {
+                size_t size[2] = {1, strlen(name[i])};
+                Mat_VarSetCell(v, i,
+                               Mat_VarCreate(NULL, MAT_C_CHAR, MAT_T_UTF8, 2, size,
+                                             (void *)(uintptr_t)name[i], 0));
+            }
+            assert_int_equal(Mat_VarWrite(mat, v, MAT_COMPRESSION_NONE), 0);
+            Mat_VarFree(v);
+        } else {
+            mat_write(mat, "gnd", MAT_C_CHAR, MAT_T_UTF8, 3, 3, "cocaxat t", 0, 1);
+        }
+        Mat_Close(mat);
+        bdml_dataset *data;
+        check_ok(h, read_piped(h, path, &data));
+        check_rows(data, 3, 2, (const double[]){1, 4, 2, 5, 3, 6});
+        check_labels(data, name);
+        bdml_free_dataset(data);
+    }
+}
+
+/* Built byte by byte: big-endian, packed, three dimensions, small elements, numbers stored narrower. */
+static void mat_layouts(void **state)
+{
+    bdml_handle *h = *state;
+    const double want[6] = {1, 4, 2, 5, 3, 6};
+    bytes f = {0}, x = mat_doubles("X", 3, 2, SIX, true);
+    mat_header(&f, 0x0100, true);
+    mat_add(&f, &x, true);
+    check_file(h, save("big.mat", &f), 3, 2, want);
+
+    x = mat_doubles("only", 3, 2, SIX, false);
+    mat_header(&f, 0x0100, false);
+    mat_add_compressed(&f, &x);
+    check_file(h, save("packed.mat", &f), 3, 2, want);
+
+    mat_header(&f, 0x0100, false);
+    mat_start(&x, MX_DOUBLE, 3, (const uint32_t[]){2, 2, 2}, "X", false);
+    mat_part(&x, MI_UINT8, "\0\1\2\3\4\5\6\7", 8, false);
+    mat_add(&f, &x, false);
+    check_file(h, save("cube.mat", &f), 2, 4, (const double[]){0, 4, 2, 6, 1, 5, 3, 7});
+
+    mat_header(&f, 0x0100, false);
+    mat_start(&x, MX_DOUBLE, 2, (const uint32_t[]){2, 2}, "X", false);
+    put_int(&x, 4u << 16 | MI_UINT8, 4, false); /* four bytes inside the tag */
+    put(&x, "\1\2\3\4", 4);
+    mat_add(&f, &x, false);
+    check_file(h, save("small.mat", &f), 2, 2, (const double[]){1, 3, 2, 4});
+}
+
+/* Structures, complex numbers, objects beside the wanted matrix do not disturb; asked for, they are
+ * refused by name. */
+static void mat_passes_over_what_it_cannot_use(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const fields[] = {"a", NULL};
+    size_t one[2] = {1, 1}, dims[2] = {3, 2};
+    double im[6] = {0};
+    mat_complex_split_t z = {(void *)(uintptr_t)SIX, im};
+    char path[512];
+    snprintf(path, sizeof path, "%s", in_folder("mixed.mat"));
+    mat_t *mat = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    matvar_t *v = Mat_VarCreateStruct2("S", 2, one, fields);
+    assert_int_equal(Mat_VarWrite(mat, v, MAT_COMPRESSION_NONE), 0);
+    Mat_VarFree(v);
+    v = Mat_VarCreate("Z", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, &z, MAT_F_COMPLEX);
+    assert_int_equal(Mat_VarWrite(mat, v, MAT_COMPRESSION_NONE), 0);
+    Mat_VarFree(v);
+    mat_write(mat, "M", MAT_C_DOUBLE, MAT_T_DOUBLE, 3, 2, SIX, 0, 0);
+    Mat_Close(mat);
+    check_file(h, path, 3, 2, (const double[]){1, 4, 2, 5, 3, 6});
+    check_ok(h, bdml_set(h, "variable", "S"));
+    check_refused(h, path, "variable S is a structure, not a matrix of numbers");
+    check_ok(h, bdml_set(h, "variable", "Z"));
+    check_refused(h, path, "complex");
+    check_ok(h, bdml_set(h, "variable", "Q"));
+    check_refused(h, path, "no variable 'Q'; the file holds S, Z, M");
+}
+
+/* ---- IDX -------------------------------------------------------------------------------------------- */
+
+static void idx_reads_every_type(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        unsigned code;
+        char kind;
+        int size;
+        double x[6];
+    } type[] = {{0x08, 'u', 1, {0, 255, 128, 1, 2, 3}},
+                {0x09, 'i', 1, {-128, 127, 0, 1, -1, 5}},
+                {0x0B, 'i', 2, {-32768, 32767, 0, 1, -1, 300}},
+                {0x0C, 'i', 4, {-2147483648.0, 2147483647.0, 0, 1, -1, 70000}},
+                {0x0D, 'f', 4, {-FLT_MAX, FLT_MIN, 0.5, -0.0, 1, -1.25}},
+                {0x0E, 'f', 8, {-DBL_MAX, DBL_MIN, 0.1, -0.0, 4.9e-324, 1e22}}};
+    for (size_t t = 0; t < sizeof type / sizeof *type; t++)
+        for (int packed = 0; packed < 2; packed++) {
+            bytes b = {0};
+            idx_header(&b, type[t].code, 3, (const uint32_t[]){2, 1, 3});
+            for (int i = 0; i < 6; i++)
+                put_item(&b, type[t].kind, type[t].size, type[t].x[i], true);
+            check_file(h, packed ? save_gzip("t.idx.gz", &b) : save("t.idx", &b), 2, 3, type[t].x);
+        }
+}
+
+static void keep_log(void *user, bdml_log_level level, const char *line)
+{
+    (void)level;
+    snprintf(user, 1024, "%s", line);
+}
+
+static void idx_finds_the_labels_beside(void **state)
+{
+    bdml_handle *h = *state;
+    char log[1024] = "", path[512];
+    bytes x = {0}, y = {0};
+    idx_header(&x, 0x08, 3, (const uint32_t[]){3, 1, 2});
+    put(&x, "\1\2\3\4\5\6", 6);
+    idx_header(&y, 0x08, 1, (const uint32_t[]){3});
+    put(&y, "\7\0\7", 3);
+    snprintf(path, sizeof path, "%s", save("toy-images-idx3-ubyte", &x));
+    save_gzip("toy-labels-idx1-ubyte.gz", &y); /* packed though the images are not */
+    bdml_set_log(h, keep_log, log);
+    bdml_dataset *data = read_ok(h, path);
+    check_rows(data, 3, 2, SIX);
+    check_labels(data, (const char *const[]){"7", "0", "7"});
+    check_true(strstr(log, "toy-labels-idx1-ubyte.gz") != NULL);
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label", "none"));
+    data = read_ok(h, path);
+    assert_null(bdml_dataset_labels(data));
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label", "auto"));
+    idx_header(&y, 0x08, 1, (const uint32_t[]){2});
+    put(&y, "\7\0", 2);
+    save_gzip("toy-labels-idx1-ubyte.gz", &y);
+    check_refused(h, path, "has 3 rows but");
+}
+
+/* ---- the NPY writer ---------------------------------------------------------------------------------- */
+
+static void npy_writer_gives_these_bytes(void **state)
+{
+    bdml_handle *h = *state;
+    const char *path = in_folder("w.npy");
+    check_ok(h, bdml_write_npy_matrix(h, path, 3, 2, SIX));
+    bytes got = load(path), want = npy_doubles("(3, 2)", 6, SIX);
+    assert_int_equal(got.n, want.n);
+    assert_int_equal((got.n - 48) % 64, 0); /* the data begin at a multiple of 64 */
+    assert_memory_equal(got.b, want.b, want.n);
+    drop(&got);
+    drop(&want);
+    check_fails(h, bdml_write_npy_matrix(h, NULL, 3, 2, SIX), BDML_ERR_ARGUMENT, "path");
+    check_fails(h, bdml_write_npy_matrix(h, path, -1, 2, SIX), BDML_ERR_ARGUMENT, "sizes");
+}
+
+static void npy_writer_keeps_labels(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const text[] = {
+        "f1,class\n1,3\n2,-1\n3,3\n",
+        "f1,class\n1,caf\xC3\xA9\n2,\xF0\x9F\x98\x80 b\n3,caf\xC3\xA9\n"};
+    static const char *const name[2][3] = {{"3", "-1", "3"},
+                                           {"caf\xC3\xA9", "\xF0\x9F\x98\x80 b", "caf\xC3\xA9"}};
+    static const char *const descr[] = {"'<i8'", "'<U4'"};
+    for (int i = 0; i < 2; i++) {
+        bdml_dataset *data = read_ok(h, save_text("l.csv", text[i]));
+        char path[512];
+        snprintf(path, sizeof path, "%s", in_folder("l.npy"));
+        check_ok(h, bdml_write_dataset(h, data, path));
+        bdml_free_dataset(data);
+        bytes b = load(in_folder("l.labels.npy"));
+        check_true(memmem(b.b, b.n, descr[i], strlen(descr[i])) != NULL);
+        drop(&b);
+        check_ok(h, bdml_set(h, "labels-file", in_folder("l.labels.npy")));
+        data = read_ok(h, path);
+        check_rows(data, 3, 1, SIX);
+        check_labels(data, name[i]);
+        bdml_free_dataset(data);
+        check_ok(h, bdml_set(h, "labels-file", ""));
+    }
+}
+
+/* Whichever write or allocation fails, neither file appears. */
+static void npy_writer_leaves_nothing_half_done(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_ok(h, save_text("n.csv", "a,class\n1,u\n2,v\n3,u\n"));
+    const char *path = in_folder("half.npy"), *labels = in_folder("half.labels.npy");
+    for (int fault = 0; fault < 2; fault++)
+        for (int64_t k = 1;; k++) {
+            *(fault ? &h->fail_alloc : &h->fail_write) = k;
+            bdml_status status = bdml_write_dataset(h, data, path);
+            h->fail_alloc = h->fail_write = 0;
+            if (status == BDML_OK) {
+                assert_true(k > 3);
+                assert_int_equal(unlink(path), 0);
+                assert_int_equal(unlink(labels), 0);
+                break;
+            }
+            assert_int_equal(status, fault ? BDML_ERR_MEMORY : BDML_ERR_IO);
+            assert_int_equal(access(path, F_OK), -1);
+            assert_int_equal(access(labels, F_OK), -1);
+        }
+    bdml_free_dataset(data);
+}
+
+/* ---- the same data through every format ----------------------------------------------------------------- */
+
+static void write_arff(const bdml_dataset *data, const char *path)
+{
+    FILE *f = fopen(path, "w");
+    fprintf(f, "%% made by a test\n@RELATION wine\n");
+    for (int j = 0; j < data->d; j++) fprintf(f, "@ATTRIBUTE f%d NUMERIC\n", j);
+    fprintf(f, "@ATTRIBUTE class {1,2,3}\n@DATA\n");
+    for (int64_t i = 0; i < data->n; i++) {
+        for (int j = 0; j < data->d; j++) fprintf(f, "%.17g,", data->x[i * data->d + j]);
+        fprintf(f, "%s\n", data->class_name[data->y[i]]);
+    }
+    fclose(f);
+}
+
+static void write_mat(const bdml_dataset *data, const char *path)
+{
+    size_t n = (size_t)data->n, d = (size_t)data->d;
+    double *x = malloc(n * d * sizeof *x), *y = malloc(n * sizeof *y);
+    assert_true(x && y);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < d; j++) x[j * n + i] = data->x[i * d + j];
+        y[i] = atof(data->class_name[data->y[i]]);
+    }
+    mat_t *mat = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    mat_write(mat, "X", MAT_C_DOUBLE, MAT_T_DOUBLE, n, d, x, 0, 1);
+    mat_write(mat, "y", MAT_C_DOUBLE, MAT_T_DOUBLE, n, 1, y, 0, 1);
+    Mat_Close(mat);
+    free(x);
+    free(y);
+}
+
+static void write_idx(const bdml_dataset *data, const char *name, const char *labels)
+{
+    bytes b = {0}, y = {0};
+    idx_header(&b, 0x0E, 2, (const uint32_t[]){(uint32_t)data->n, (uint32_t)data->d});
+    idx_header(&y, 0x0C, 1, (const uint32_t[]){(uint32_t)data->n});
+    for (int64_t i = 0; i < data->n * data->d; i++) put_double(&b, data->x[i], true);
+    for (int64_t i = 0; i < data->n; i++)
+        put_int(&y, (uint64_t)atoi(data->class_name[data->y[i]]), 4, true);
+    save(name, &b);
+    save(labels, &y);
+}
+
+static void all_formats_give_the_same_doubles(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const file[] = {"wine.csv",  "wine.tsv",
+                                       "wine.svm",  "wine.npy",
+                                       "wine.npz",  "wine.mat",
+                                       "wine.arff", "wine-images-idx3-double"};
+    bdml_dataset *wine = read_ok(h, source_path("data/wine.csv"));
+    assert_int_equal(wine->n, 178);
+    assert_int_equal(wine->d, 13);
+    assert_int_equal(wine->classes, 3);
+    for (int i = 0; i < 4; i++) check_ok(h, bdml_write_dataset(h, wine, in_folder(file[i])));
+    member m[] = {{"X.npy", load(in_folder("wine.npy"))},
+                  {"y.npy", load(in_folder("wine.labels.npy"))}};
+    save_zip("wine.npz", ZIP_CM_DEFLATE, 2, m);
+    write_mat(wine, in_folder("wine.mat"));
+    write_arff(wine, in_folder("wine.arff"));
+    write_idx(wine, "wine-images-idx3-double", "wine-labels-idx1-double");
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        for (int piped = 0; piped < 2; piped++) {
+            bdml_dataset *data;
+            bool beside = piped && (i == 3 || i == 7); /* a pipe has no neighbour */
+            if (beside)
+                check_ok(h, bdml_set(h, "labels-file",
+                                     in_folder(i == 3 ? "wine.labels.npy"
+                                                      : "wine-labels-idx1-double")));
+            if (piped && i == 1) check_ok(h, bdml_set(h, "format", "tsv"));
+            if (piped && i == 2) check_ok(h, bdml_set(h, "format", "svmlight"));
+            if (piped)
+                check_ok(h, read_piped(h, in_folder(file[i]), &data));
+            else
+                data = read_ok(h, in_folder(file[i]));
+            check_ok(h, bdml_set(h, "labels-file", ""));
+            check_ok(h, bdml_set(h, "format", "auto"));
+            check_rows(data, wine->n, wine->d, wine->x);
+            assert_int_equal(data->classes, 3);
+            for (int c = 0; c < 3; c++)
+                assert_string_equal(data->class_name[c], wine->class_name[c]);
+            assert_memory_equal(data->y, wine->y, sizeof *wine->y * (size_t)wine->n);
+            check_true(bdml_dataset_fingerprint(data) == bdml_dataset_fingerprint(wine));
+            bdml_free_dataset(data);
+        }
+    bdml_free_dataset(wine);
+}
+
+/* Each allocation of each reader fails in turn: out of memory, said so, nothing lost. */
+static void readers_survive_allocation_failures(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const file[] = {"wine.npy",  "wine.npz",
+                                       "wine.mat",  "wine-images-idx3-double",
+                                       "f.npy",     "text.mat",
+                                       "packed.mat"};
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        for (int64_t k = 1;; k++) {
+            bdml_dataset *data;
+            h->fail_alloc = k;
+            bdml_status status = bdml_read_dataset(h, in_folder(file[i]), &data);
+            h->fail_alloc = 0;
+            if (status == BDML_OK) {
+                assert_true(k > 4);
+                bdml_free_dataset(data);
+                break;
+            }
+            assert_int_equal(status, BDML_ERR_MEMORY);
+            assert_null(data);
+        }
+}
+
+/* ---- real files ------------------------------------------------------------------------------------------ */
+
+static void check_real(bdml_handle *h, const char *name, int64_t n, int d, int classes, double sum)
+{
+    const char *path = extra_data(name);
+    if (!path) skip();
+    bdml_dataset *data = read_ok(h, path);
+    double total = 0; /* of whole numbers: exact in any order */
+    assert_int_equal(data->n, n);
+    assert_int_equal(data->d, d);
+    assert_int_equal(data->classes, classes);
+    for (int64_t i = 0; i < n * d; i++) total += data->x[i];
+    check_close(total, sum, 0.0);
+    bdml_free_dataset(data);
+}
+
+static void real_office_mat(void **state)
+{
+    check_real(*state, "office_caltech10_surf/amazon_SURF_L10.mat", 958, 800, 10, 152852);
+}
+static void real_mnist_idx(void **state)
+{
+    check_real(*state, "mnist/t10k-images-idx3-ubyte.gz", 10000, 784, 10, 264923200);
+}
+static void real_olivetti_npz(void **state)
+{
+    check_real(*state, "olivetti/olivetti.npz", 400, 4096, 40, 216898402);
+}
+static void real_usps_npz(void **state)
+{
+    check_real(*state, "usps/usps.npz", 9298, 256, 10, 153014930);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(npy_reads_every_type),
+        handle_test(npy_orders_and_ranks),
+        handle_test(npy_header_variants),
+        handle_test(npy_streams),
+        handle_test(npy_claims_are_not_believed),
+        handle_test(labels_file_is_read),
+        handle_test(npz_chooses_variables),
+        handle_test(npz_takes_the_only_matrix),
+        handle_test(mat_reads_every_class),
+        handle_test(mat_reads_sparse_and_logical),
+        handle_test(mat_reads_text_labels),
+        handle_test(mat_layouts),
+        handle_test(mat_passes_over_what_it_cannot_use),
+        handle_test(idx_reads_every_type),
+        handle_test(idx_finds_the_labels_beside),
+        handle_test(npy_writer_gives_these_bytes),
+        handle_test(npy_writer_keeps_labels),
+        handle_test(npy_writer_leaves_nothing_half_done),
+        handle_test(all_formats_give_the_same_doubles),
+        handle_test(readers_survive_allocation_failures),
+        handle_test(real_office_mat),
+        handle_test(real_mnist_idx),
+        handle_test(real_olivetti_npz),
+        handle_test(real_usps_npz),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}

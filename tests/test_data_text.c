@@ -1,0 +1,1113 @@
+/* test_data_text.c - data sets, text formats, their writers, and every message they can give. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "data/data.h"
+
+/* ---- helpers ----------------------------------------------------------------------------------- */
+
+static const char *temp_path(const char *name)
+{
+    static char path[8][4096];
+    static int next;
+    char *p = path[next++ % 8];
+    snprintf(p, sizeof path[0], "%s/text-%ld-%s", BDML_TEST_BINARY_DIR, (long)getpid(), name);
+    return p;
+}
+
+static const char *write_bytes(const char *name, const void *bytes, size_t n)
+{
+    const char *path = temp_path(name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+static const char *write_text(const char *name, const char *text)
+{
+    return write_bytes(name, text, strlen(text));
+}
+
+static bdml_dataset *read_text(bdml_handle *h, const char *name, const char *text)
+{
+    bdml_dataset *data = NULL;
+    const char *path = write_text(name, text);
+    bdml_status status = bdml_read_dataset(h, path, &data);
+    unlink(path);
+    check_ok(h, status);
+    return data;
+}
+
+/* Reading `text` must fail with this status; the message must name the file and contain `message`. */
+static void must_refuse(bdml_handle *h, const char *name, const char *text, bdml_status status,
+                        const char *message)
+{
+    bdml_dataset *data = (bdml_dataset *)h;
+    const char *path = write_text(name, text);
+    bdml_status got = bdml_read_dataset(h, path, &data);
+    unlink(path);
+    check_fails(h, got, status, message);
+    if (!strstr(bdml_last_error(h), path)) fail_msg("no file in '%s'", bdml_last_error(h));
+    assert_null(data);
+    assert_null(strchr(bdml_last_error(h), '\n'));
+}
+
+static void set(bdml_handle *h, const char *name, const char *value)
+{
+    check_ok(h, bdml_set(h, name, value));
+}
+
+static void same_data(const bdml_dataset *a, const bdml_dataset *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->d, b->d);
+    assert_int_equal(a->classes, b->classes);
+    assert_memory_equal(a->x, b->x, (size_t)a->n * (size_t)a->d * sizeof(double));
+    assert_int_equal(!a->y, !b->y);
+    if (a->y) assert_memory_equal(a->y, b->y, (size_t)a->n * sizeof(int32_t));
+    for (int c = 0; c < a->classes; c++) assert_string_equal(a->class_name[c], b->class_name[c]);
+    check_true(bdml_dataset_fingerprint(a) == bdml_dataset_fingerprint(b));
+}
+
+/* Values and classes of a small file, row by row. */
+static void check_rows(const bdml_dataset *data, int64_t n, int d, const double *x,
+                       const char *const *class_name)
+{
+    assert_int_equal(data->n, n);
+    assert_int_equal(data->d, d);
+    for (int64_t k = 0; k < n * d; k++) check_true(data->x[k] == x[k]);
+    if (!class_name) assert_null(data->y);
+    for (int64_t i = 0; i < n && class_name; i++)
+        assert_string_equal(data->class_name[data->y[i]], class_name[i]);
+}
+
+typedef struct logged {
+    char text[4096];
+} logged;
+
+static void keep_log(void *user, bdml_log_level level, const char *line)
+{
+    logged *l = user;
+    (void)level;
+    size_t n = strlen(l->text);
+    snprintf(l->text + n, sizeof l->text - n, "%s\n", line);
+}
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_names names = {0};
+    char text[16];
+    int32_t id;
+    assert_int_equal(bdml_names_find(&names, "a", 1), -1);
+    for (int round = 0; round < 2; round++) /* adding again changes nothing */
+        for (int i = 0; i < 1000; i++) {
+            int n = snprintf(text, sizeof text, "%d", 999 - i);
+            check_ok(h, bdml_names_add(h, &names, text, (size_t)n, &id));
+            assert_int_equal(id, i);
+        }
+    assert_int_equal(names.count, 1000);
+    assert_int_equal(bdml_names_find(&names, "99", 1), bdml_names_find(&names, "9", 1));
+    assert_int_equal(bdml_names_find(&names, "1000", 4), -1);
+    int32_t order[1001];
+    check_ok(h, bdml_names_sort(h, &names, order));
+    for (int i = 0; i < 1000; i++) assert_int_equal(order[i], 999 - i); /* as numbers */
+    check_ok(h, bdml_names_add(h, &names, "x", 1, &id));
+    check_ok(h, bdml_names_sort(h, &names, order));
+    assert_string_equal(names.text[order[1]], "1"); /* as text: 0 1 10 100 101 ... x */
+    assert_string_equal(names.text[order[2]], "10");
+    assert_string_equal(names.text[order[1000]], "x");
+    bdml_names_free(&names);
+}
+
+/* ---- input ---------------------------------------------------------------------------------------- */
+
+static void check_lines(bdml_handle *h, const char *path, const char *const *lines, int count)
+{
+    bdml_input *in;
+    char *line;
+    size_t n;
+    check_ok(h, bdml_input_open(h, path, &in));
+    for (int pass = 0; pass < 2; pass++) {
+        bdml_input_mark(in);
+        for (int i = 0; i < count; i++) {
+            check_ok(h, bdml_input_line(h, in, &line, &n));
+            assert_non_null(line);
+            assert_string_equal(line, lines[i]);
+            assert_int_equal(n, strlen(lines[i]));
+            assert_int_equal(bdml_input_line_number(in), i + 1);
+        }
+        check_ok(h, bdml_input_line(h, in, &line, &n));
+        assert_null(line);
+        check_true(bdml_input_at_end(h, in));
+        check_ok(h, bdml_input_rewind(h, in));
+    }
+    bdml_input_close(in);
+}
+
+static void test_line_ends(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const lines[] = {"one", "", "two", "three", "", "four"};
+    const char *path = write_text("ends", "\357\273\277one\n\ntwo\r\nthree\r\rfour");
+    check_lines(h, path, lines, 6);
+    unlink(path);
+    path = write_text("ends", "one\r\rtwo\rthree\r\rfour\r");
+    check_lines(h, path, lines, 6);
+    unlink(path);
+}
+
+/* "\r\n" and long lines across the ends of the buffer, whatever their place. */
+static void test_buffer_ends(void **state)
+{
+    bdml_handle *h = *state;
+    enum { SIZE = 900000 };
+    char *text = malloc(SIZE + 1), *line;
+    size_t n;
+    for (int length = 262138; length < 262150; length++) {
+        memset(text, 'a', SIZE);
+        memcpy(text + length, "\r\n", 2);
+        text[SIZE] = '\0';
+        const char *path = write_text("long", text);
+        bdml_input *in;
+        check_ok(h, bdml_input_open(h, path, &in));
+        check_ok(h, bdml_input_line(h, in, &line, &n));
+        assert_int_equal(n, length);
+        check_ok(h, bdml_input_line(h, in, &line, &n));
+        assert_int_equal(n, SIZE - length - 2);
+        assert_int_equal(strlen(line), n);
+        bdml_input_close(in);
+        unlink(path);
+    }
+    free(text);
+}
+
+static void test_input_bytes(void **state)
+{
+    bdml_handle *h = *state;
+    enum { SIZE = 1000000 };
+    unsigned char *bytes = malloc(SIZE), *back = malloc(SIZE);
+    const unsigned char *head;
+    size_t n;
+    bdml_input *in;
+    for (int i = 0; i < SIZE; i++) bytes[i] = (unsigned char)(i * 7 + i / 251);
+    const char *path = write_bytes("bytes", bytes, SIZE);
+    check_ok(h, bdml_input_open(h, path, &in));
+    check_ok(h, bdml_input_peek(h, in, 5, &head, &n));
+    assert_int_equal(n, 5);
+    assert_memory_equal(head, bytes, 5);
+    assert_int_equal(bdml_input_remaining(in), SIZE);
+    check_ok(h, bdml_input_read(h, in, back, 10, "the head"));
+    assert_int_equal(bdml_input_remaining(in), SIZE - 10);
+    check_ok(h, bdml_input_read(h, in, back + 10, 900000, "the body"));
+    assert_memory_equal(back, bytes, 900010);
+    assert_int_equal(bdml_input_remaining(in), SIZE - 900010);
+    check_fails(h, bdml_input_read(h, in, back, 100000, "the tail"), BDML_ERR_FORMAT,
+                "the file ends after 99990 of the 100000 bytes of the tail: truncated?");
+    check_true(bdml_input_at_end(h, in));
+    bdml_input_close(in);
+    unlink(path);
+    free(bytes);
+    free(back);
+}
+
+static void test_input_errors(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    check_fails(h, bdml_read_dataset(h, "/nowhere/at.csv", &data), BDML_ERR_IO,
+                "/nowhere/at.csv: cannot be read: No such file");
+    check_fails(h, bdml_read_dataset(h, "/", &data), BDML_ERR_IO, "/: is a directory");
+    check_fails(h, bdml_read_dataset(h, NULL, &data), BDML_ERR_ARGUMENT, "must not be NULL");
+    check_fails(h, bdml_read_dataset(h, "x", NULL), BDML_ERR_ARGUMENT, "must not be NULL");
+    if (geteuid() != 0) {
+        const char *path = write_text("secret.csv", "1,2\n");
+        chmod(path, 0);
+        check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_IO, "Permission denied");
+        unlink(path);
+    }
+    const char *path = write_bytes("nul.csv", "1,2\n3,\0004\n", 9);
+    check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_FORMAT, "line 2: a NUL byte");
+    unlink(path);
+    must_refuse(h, "empty.csv", "", BDML_ERR_DATA, "the file is empty");
+    must_refuse(h, "blank.csv", "\n \n\n", BDML_ERR_DATA, "no rows of data");
+    must_refuse(h, "comments.csv", "# nothing\n", BDML_ERR_DATA, "no rows of data");
+    must_refuse(h, "header.csv", "a,b,class\n", BDML_ERR_DATA, "no rows of data");
+}
+
+static const char *write_gzip(const char *name, const char *text, size_t cut, int flip)
+{
+    const char *path = temp_path(name);
+    gzFile gz = gzopen(path, "wb");
+    assert_non_null(gz);
+    assert_int_equal(gzwrite(gz, text, (unsigned)strlen(text)), strlen(text));
+    assert_int_equal(gzclose(gz), Z_OK);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    if (cut) assert_int_equal(truncate(path, st.st_size - (off_t)cut), 0);
+    if (flip) {
+        FILE *f = fopen(path, "r+b");
+        fseek(f, (long)st.st_size - flip, SEEK_SET);
+        int c = fgetc(f);
+        fseek(f, (long)st.st_size - flip, SEEK_SET);
+        fputc(c ^ 0x55, f);
+        fclose(f);
+    }
+    return path;
+}
+
+static void test_gzip(void **state)
+{
+    bdml_handle *h = *state;
+    static const double x[] = {1, 2, 3, 4};
+    static const char *const y[] = {"a", "b"};
+    static const char text[] = "1,2,a\n3,4,b\n";
+    bdml_dataset *data;
+    const char *path = write_gzip("packed.csv.gz", text, 0, 0);
+    check_ok(h, bdml_read_dataset(h, path, &data));
+    check_rows(data, 2, 2, x, y);
+    bdml_free_dataset(data);
+    path = write_gzip("packed.svm.gz", "1 1:1 2:2\n2 1:3 2:4\n", 0, 0); /* scanned, then read */
+    check_ok(h, bdml_read_dataset(h, path, &data));
+    check_rows(data, 2, 2, x, (const char *const[]){"1", "2"});
+    bdml_free_dataset(data);
+    unlink(path);
+    path = write_gzip("packed.csv.gz", text, 6, 0);
+    check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_FORMAT, "gzip file is truncated");
+    path = write_gzip("packed.csv.gz", text, 0, 7); /* in the checksum */
+    check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_FORMAT, "gzip file is damaged");
+    check_true(strstr(bdml_last_error(h), path) != NULL);
+    unlink(path);
+}
+
+/* Read `text` from standard input, which is a pipe. */
+static bdml_status read_standard(bdml_handle *h, const char *text, bdml_dataset **data)
+{
+    int ends[2], saved = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    bdml_status status = bdml_read_dataset(h, "-", data);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    return status;
+}
+
+static void test_standard_input(void **state)
+{
+    bdml_handle *h = *state;
+    static const double x[] = {1, 2, 3, 4};
+    static const char *const y[] = {"1", "2"}, *const named[] = {"a b", "c"};
+    bdml_dataset *data;
+    check_ok(h, read_standard(h, "1,2,1\n3,4,2\n", &data));
+    check_rows(data, 2, 2, x, y);
+    bdml_free_dataset(data);
+    /* svmlight is told by its content, read twice, and its comments survive that. */
+    check_ok(h, read_standard(h, "1 1:1 2:2 # one\n2 qid:3 1:3 2:4\n", &data));
+    check_rows(data, 2, 2, x, y);
+    bdml_free_dataset(data);
+    check_ok(h, read_standard(h, "# class 1 = a b\n# class 2 = c\n1 1:1 2:2 \n2 1:3 2:4\n", &data));
+    check_rows(data, 2, 2, x, named);
+    bdml_free_dataset(data);
+    check_fails(h, read_standard(h, "", &data), BDML_ERR_DATA, "standard input: the file is empty");
+    check_fails(h, read_standard(h, "1,2\n3,x,\n", &data), BDML_ERR_DATA, "standard input: line 2");
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------- */
+
+static void test_csv_quotes(void **state)
+{
+    bdml_handle *h = *state;
+    static const double x[] = {1, 2, 3, 4, 5, 6};
+    static const char *const y[] = {"a,b", "say \"hi\"", "two\nlines"};
+    bdml_dataset *data = read_text(h, "quotes.csv",
+                                   "\"w,idth\",\"x \"\"y\"\"\",class\n\"1\",2,\"a,b\"\n"
+                                   "3, \"4\" ,\"say \"\"hi\"\"\"\n5,6,\"two\r\nlines\"\n");
+    check_rows(data, 3, 2, x, y);
+    assert_string_equal(data->feature_name[0], "w,idth");
+    assert_string_equal(data->feature_name[1], "x \"y\"");
+    assert_null(bdml_dataset_feature_name(data, 2));
+    bdml_free_dataset(data);
+    must_refuse(h, "open.csv", "a,class\n1,\"x\n2,y\n", BDML_ERR_FORMAT,
+                "line 2: a quote (\") is opened here and never closed");
+    must_refuse(h, "behind.csv", "a,class\n1,\"x\"z\n", BDML_ERR_FORMAT,
+                "line 2, column 2: text stands behind a closing quote");
+    /* Line numbers count lines of the file, not records. */
+    must_refuse(h, "lines.csv", "a,class\n1,\"x\ny\"\nb,z\n", BDML_ERR_DATA,
+                "line 4, column 1 (a): 'b' is not a number");
+}
+
+static void test_csv_delimiters(void **state)
+{
+    bdml_handle *h = *state;
+    static const double x[] = {1, 2, 3, 4};
+    static const char *const y[] = {"u", "v"};
+    static const char *const texts[] = {
+        "1,2,u\n3,4,v\n",
+        "1\t2\tu\n3\t4\tv",
+        "1;2;u\r\n3;4;v\r\n",
+        "  1   2 u\n3 4\tv  \n\n",
+        "# a comment\n\n# another\na, b, class\n1, 2, u\n\n3 ,4 ,v\n",
+        "\357\273\277a b label\r1 2 u\r3 4 v\r",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        bdml_dataset *data = read_text(h, "delimiter.txt", texts[i]);
+        check_rows(data, 2, 2, x, y);
+        bdml_free_dataset(data);
+    }
+    /* In a .tsv file only tabs delimit. */
+    bdml_dataset *data = read_text(h, "t.tsv", "1\t2\tu, or so\n3\t4\tv, w, z\n");
+    check_rows(data, 2, 2, x, (const char *const[]){"u, or so", "v, w, z"});
+    bdml_free_dataset(data);
+}
+
+static void test_csv_header(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        const char *text, *header;
+        int64_t n;
+        bool named;
+    } cases[] = {
+        {"5,3,setosa\n6,2,virginica\n", "auto", 2, false}, /* a text among numbers is a label */
+        {"a,b,c\n6,2,1\n", "auto", 1, true},
+        {"0,1,2,species\n5,6,7,x\n", "auto", 1, true}, /* numbers that count are names */
+        {"1,2,3,species\n5,6,7,x\n", "auto", 2, false},
+        {"0,1,5,species\n5,6,7,x\n", "auto", 2, false},
+        {"5,6,class\n5,6,7\n", "auto", 1, true},
+        {"1,2,3\n4,5,6\n", "auto", 2, false},
+        {"1,?,3\n4,5,6\n", "no", 2, false},
+        {"1,2,3\n4,5,6\n", "yes", 1, true},
+        {"1,2,c\n4,5,d\n", "no", 2, false},
+        {"a,a,class\n4,5,d\n", "auto", 1, true}, /* two columns of one name */
+        {"\"1\",\"2\",\"3\"\n4,5,6\n", "auto", 1, true},
+    };
+    set(h, "missing", "mean");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set(h, "header", cases[i].header);
+        bdml_dataset *data = read_text(h, "header.csv", cases[i].text);
+        if (data->n != cases[i].n || (data->feature_name != NULL) != cases[i].named)
+            fail_msg("case %zu: %lld rows", i, (long long)data->n);
+        bdml_free_dataset(data);
+    }
+}
+
+static void test_csv_label(void **state)
+{
+    bdml_handle *h = *state;
+    static const char text[] = "p,Class,q,r\n1,2,3,4\n5,6,7,8\n", bare[] = "1,2,3,4\n5,6,7,8\n";
+    static const struct {
+        const char *label, *text;
+        int column; /* -1 = none */
+    } cases[] = {
+        {"auto", text, 1},  {"auto", bare, 3},  {"last", text, 3}, {"last", bare, 3},
+        {"none", text, -1}, {"none", bare, -1}, {"1", text, 0},    {"3", bare, 2},
+        {"q", text, 2},     {"Class", text, 1},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        set(h, "label", cases[k].label);
+        bdml_dataset *data = read_text(h, "label.csv", cases[k].text);
+        assert_int_equal(data->d, cases[k].column < 0 ? 4 : 3);
+        assert_int_equal(data->classes, cases[k].column < 0 ? 0 : 2);
+        for (int i = 0, at = 0; i < 2; i++)
+            for (int c = 0; c < 4; c++) {
+                double v = 4 * i + c + 1;
+                if (c == cases[k].column)
+                    check_true(atof(data->class_name[data->y[i]]) == v);
+                else
+                    check_true(data->x[at++] == v);
+            }
+        bdml_free_dataset(data);
+    }
+    set(h, "label", "colour");
+    must_refuse(h, "l.csv", text, BDML_ERR_DATA,
+                "no column is called 'colour'; there are: p, Class, q, r");
+    must_refuse(h, "l.csv", bare, BDML_ERR_DATA,
+                "for there is no header; columns have the numbers 1 to 4");
+    set(h, "label", "5");
+    must_refuse(h, "l.csv", text, BDML_ERR_DATA, "label column 5 is not among the 4 columns");
+    set(h, "label", "0");
+    must_refuse(h, "l.csv", text, BDML_ERR_DATA, "label column 0 is not among the 4 columns");
+    set(h, "label", "last");
+    must_refuse(h, "l.csv", "1\n2\n", BDML_ERR_DATA, "no column of numbers beside the label");
+    set(h, "label", "auto"); /* a single column is data */
+    bdml_dataset *data = read_text(h, "l.csv", "1\n2\n");
+    check_rows(data, 2, 1, (const double[]){1, 2}, NULL);
+    bdml_free_dataset(data);
+}
+
+/* What a model expects decides whether the last column is a label. */
+static void test_expected_columns(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_source *s;
+    const char *path = write_text("expected.csv", "1,2,3\n4,5,6\n");
+    check_ok(h, bdml_source_open(h, path, 3, &s));
+    assert_int_equal(s->d, 3);
+    check_true(!s->labelled);
+    bdml_source_close(s);
+    check_ok(h, bdml_source_open(h, path, 2, &s));
+    check_true(s->labelled && s->d == 2);
+    bdml_source_close(s);
+    check_fails(h, bdml_source_open(h, path, 4, &s), BDML_ERR_DATA,
+                "there are 2 columns beside the label, wanted are 4");
+    assert_null(s);
+    unlink(path);
+    path = write_text("expected.svm", "1 2:1\n2 3:5\n");
+    check_ok(h, bdml_source_open(h, path, 5, &s)); /* padded */
+    bdml_block b;
+    check_ok(h, bdml_block_init(h, 10, s->d, &b));
+    check_ok(h, bdml_source_next(h, s, &b));
+    assert_int_equal(b.n, 2);
+    check_true(b.x[1] == 1 && b.x[7] == 5 && b.x[4] == 0 && b.x[9] == 0 && b.line[1] == 2);
+    check_ok(h, bdml_source_next(h, s, &b));
+    assert_int_equal(b.n, 0);
+    bdml_block_free(&b);
+    bdml_source_close(s);
+    check_fails(h, bdml_source_open(h, path, 2, &s), BDML_ERR_DATA,
+                "index 3 occurs, but only 2 columns are wanted (from 1 to 2)");
+    unlink(path);
+}
+
+static void test_csv_errors(void **state)
+{
+    bdml_handle *h = *state;
+    must_refuse(h, "e.csv", "a,b,class\n1,2,x\n1,2\n", BDML_ERR_DATA,
+                "line 3 has 2 fields, but line 1 has 3");
+    must_refuse(h, "e.csv", "1,2,x\n1,2,3,4,y\n", BDML_ERR_DATA,
+                "line 2 has 5 fields, but line 1 has 3");
+    must_refuse(h, "e.csv", "class,w,v\nx,1,2\ny,3,12 apples\n", BDML_ERR_DATA,
+                "line 3, column 3 (v): '12 apples' is not a number");
+    must_refuse(h, "e.csv", "1,2,x\n1,0x10,y\n", BDML_ERR_DATA, "line 2, column 2: '0x10' is not");
+    must_refuse(h, "e.csv", "1,2,x\n1,-inf,y\n", BDML_ERR_DATA,
+                "line 2, column 2: an infinite value cannot be used");
+    must_refuse(h, "e.csv", "1,2,x\n1,1e999,y\n", BDML_ERR_DATA, "line 2, column 2: an infinite");
+    must_refuse(
+        h, "e.csv",
+        "a,class\n1,x\nlong long long long long long long long long long long long long text,y\n",
+        BDML_ERR_DATA, "'long long long long long long long long long long long long ...'");
+    must_refuse(h, "e.csv", "a,class\n1,x\n\"two\nlines\",y\n", BDML_ERR_DATA,
+                "'two lines' is not");
+}
+
+static void test_missing(void **state)
+{
+    bdml_handle *h = *state;
+    logged l = {""};
+    static const char text[] = "u,v,class\n1,2,a\n,4,a\n3,NA,b\n5,6,b\n8,nan,?\n";
+    must_refuse(h, "m.csv", text, BDML_ERR_DATA,
+                "line 3, column 1 (u): a value is missing; --missing drop leaves such rows out, "
+                "--missing mean fills in");
+    bdml_set_log(h, keep_log, &l);
+    set(h, "missing", "drop");
+    bdml_dataset *data = read_text(h, "m.csv", text);
+    check_rows(data, 2, 2, (const double[]){1, 2, 5, 6}, (const char *const[]){"a", "b"});
+    assert_null(data->fill);
+    bdml_free_dataset(data);
+    check_true(strstr(l.text, "3 of 5 rows left out") != NULL);
+    must_refuse(h, "m.csv", "a,class\n?,1\n?,2\n", BDML_ERR_DATA,
+                "all 2 rows have a missing value, none is left");
+    /* A class that lost all its rows is no class. */
+    data = read_text(h, "m.csv", "a,class\n1,a\n?,b\n2,c\n");
+    assert_int_equal(data->classes, 2);
+    assert_string_equal(data->class_name[1], "c");
+    assert_int_equal(data->y[1], 1);
+    bdml_free_dataset(data);
+
+    set(h, "missing", "mean");
+    must_refuse(h, "m.csv", text, BDML_ERR_DATA, "line 6, column 3: the label is missing");
+    data = read_text(h, "m.csv", "u,v,class\n1,2,a\n,4,a\n3,NA,b\n5,6,b\n");
+    check_rows(data, 4, 2, (const double[]){1, 2, 3, 4, 3, 4, 5, 6},
+               (const char *const[]){"a", "a", "b", "b"});
+    check_true(data->fill[0] == 3 && data->fill[1] == 4);
+    bdml_free_dataset(data);
+    check_true(strstr(l.text, "2 missing values filled in") != NULL);
+    must_refuse(h, "m.csv", "u,v,class\n1,?,a\n2,?,b\n", BDML_ERR_DATA,
+                "column 2 (v) has no value at all");
+    /* Nothing missing: the means are there all the same, for new data. */
+    data = read_text(h, "m.csv", "u,class\n1,a\n3,b\n");
+    check_true(data->fill && data->fill[0] == 2);
+    bdml_free_dataset(data);
+}
+
+static void test_classes(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_text(h, "c.csv", "1,10\n2,9\n3,-1\n4,9\n");
+    check_rows(data, 4, 1, (const double[]){1, 2, 3, 4},
+               (const char *const[]){"10", "9", "-1", "9"});
+    assert_string_equal(data->class_name[0], "-1"); /* as numbers */
+    assert_string_equal(data->class_name[2], "10");
+    check_ok(h, bdml_dataset_need_classes(h, data));
+    bdml_free_dataset(data);
+    data = read_text(h, "c.csv", "1,b10\n2,b9\n3,-1\n");
+    assert_string_equal(data->class_name[1], "b10"); /* as text */
+    bdml_free_dataset(data);
+    data = read_text(h, "c.csv", "1,only\n2,only\n");
+    check_fails(h, bdml_dataset_need_classes(h, data), BDML_ERR_DATA,
+                "all 2 rows are of one class, 'only'");
+    bdml_free_dataset(data);
+    set(h, "label", "none");
+    data = read_text(h, "c.csv", "1,3\n2,4\n");
+    check_fails(h, bdml_dataset_need_classes(h, data), BDML_ERR_DATA, "there are no labels");
+    bdml_free_dataset(data);
+}
+
+static void test_doubtful_label(void **state)
+{
+    bdml_handle *h = *state;
+    char text[2048] = "";
+    logged l = {""};
+    for (int i = 0; i < 30; i++) sprintf(text + strlen(text), "%d,%d.5\n", i, i);
+    bdml_set_log(h, keep_log, &l);
+    bdml_free_dataset(read_text(h, "doubt.csv", text));
+    check_true(strstr(l.text, "column 2 was taken for the label and has 30 different") != NULL);
+}
+
+static void test_labels_file(void **state)
+{
+    bdml_handle *h = *state;
+    const char *labels = write_text("labels.txt", "red\n green \nred\n");
+    set(h, "labels-file", labels);
+    bdml_dataset *data = read_text(h, "x.csv", "1,2\n3,4\n5,6\n");
+    check_rows(data, 3, 2, (const double[]){1, 2, 3, 4, 5, 6},
+               (const char *const[]){"red", "green", "red"});
+    bdml_free_dataset(data);
+    must_refuse(h, "x.csv", "1,2\n3,4\n", BDML_ERR_DATA, "labels.txt holds 3 labels, but");
+    check_true(strstr(bdml_last_error(h), "holds 2 rows") != NULL);
+    must_refuse(h, "x.csv", "1\n2\n3\n4\n", BDML_ERR_DATA, "holds at least 4 rows");
+    must_refuse(h, "x.svm", "0 1:1\n0 1:2\n", BDML_ERR_DATA, "holds 2 rows"); /* known at once */
+    /* A label that is missing goes with its row. */
+    write_text("labels.txt", "red\n?\nblue\n");
+    set(h, "missing", "drop");
+    data = read_text(h, "x.csv", "1,2\n3,4\n5,6\n");
+    check_rows(data, 2, 2, (const double[]){1, 2, 5, 6}, (const char *const[]){"red", "blue"});
+    bdml_free_dataset(data);
+    set(h, "label", "last");
+    const char *path = write_text("x.csv", "1,2\n");
+    check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_ARGUMENT, "exclude each other");
+    set(h, "label", "auto");
+    write_text("labels.txt", "\n");
+    check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_DATA, "holds no labels");
+    unlink(labels);
+    check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_IO, "labels.txt: cannot be read");
+    unlink(path);
+}
+
+/* ---- svmlight ----------------------------------------------------------------------------------------- */
+
+static void test_svmlight(void **state)
+{
+    bdml_handle *h = *state;
+    logged l = {""};
+    bdml_set_log(h, keep_log, &l);
+    bdml_dataset *data =
+        read_text(h, "s.svm", "# a comment\n+1 1:0.5 3:-2e3 # here too\n\n-1 qid:4 2:7\n1.0\n");
+    check_rows(data, 3, 3, (const double[]){0.5, 0, -2000, 0, 7, 0, 0, 0, 0},
+               (const char *const[]){"1", "-1", "1"});
+    bdml_free_dataset(data);
+    assert_string_equal(l.text, "");
+    data = read_text(h, "s.libsvm", "a 1:1\nb 0:2 1:3\n");
+    check_rows(data, 2, 2, (const double[]){0, 1, 2, 3}, (const char *const[]){"a", "b"});
+    bdml_free_dataset(data);
+    check_true(strstr(l.text, "indices count from 0") != NULL);
+    set(h, "label", "none");
+    data = read_text(h, "s.svm", "1 1:1\n2 2:3\n");
+    check_rows(data, 2, 2, (const double[]){1, 0, 0, 3}, NULL);
+    bdml_free_dataset(data);
+}
+
+static void test_svmlight_errors(void **state)
+{
+    bdml_handle *h = *state;
+    must_refuse(h, "e.svm", "1 1:1 2:2\n1 2:1 2:3\n", BDML_ERR_DATA,
+                "line 2: '2:3' follows index 2: indices must increase");
+    must_refuse(h, "e.svm", "1 1:1 999999999:1\n", BDML_ERR_DATA,
+                "line 1: '999999999:1' has an index above the limit of 1048576 columns");
+    must_refuse(h, "e.svm", "1 1:1 99999999999999999999:1\n", BDML_ERR_DATA,
+                "should begin with an index");
+    must_refuse(h, "e.svm", "1 -1:1\n", BDML_ERR_DATA, "'-1:1' should begin with an index");
+    must_refuse(h, "e.svm", "1 1:1 7\n", BDML_ERR_DATA, "'7' should be index:value");
+    must_refuse(h, "e.svm", "1 1:1\n2 1:x\n", BDML_ERR_DATA,
+                "line 2: '1:x' has no number as value");
+    must_refuse(h, "e.svm", "1 1:1\n2 1:inf\n", BDML_ERR_DATA,
+                "line 2, column 1: an infinite value");
+    must_refuse(h, "e.svm", "1 1:1\n2 1:nan\n", BDML_ERR_DATA,
+                "line 2, column 1: a value is missing");
+    must_refuse(h, "e.svm", "1:1 2:1\n", BDML_ERR_DATA, "'1:1' stands where the label should be");
+    must_refuse(h, "e.svm", "# only\n", BDML_ERR_DATA, "no rows of data");
+    must_refuse(h, "e.svm", "1\n2\n", BDML_ERR_DATA, "no row has an index:value pair");
+    set(h, "label", "x");
+    must_refuse(h, "e.svm", "1 1:1\n", BDML_ERR_DATA, "label 'x' cannot be chosen");
+}
+
+/* ---- ARFF ----------------------------------------------------------------------------------------------- */
+
+#define ARFF_HEAD                                                   \
+    "% comment\n@RELATION 'my data'\n@attribute \"sepal w\" REAL\n" \
+    "@Attribute n integer\n@ATTRIBUTE kind {a, 'b c',\"d\"}\n"
+
+static void test_arff(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data =
+        read_text(h, "a.arff", ARFF_HEAD "@DATA\n% one\n1.5,2,a\n\n 3 , 4 ,'b c'\n");
+    check_rows(data, 2, 2, (const double[]){1.5, 2, 3, 4}, (const char *const[]){"a", "b c"});
+    assert_string_equal(data->feature_name[0], "sepal w");
+    assert_int_equal(data->classes, 2); /* "d" is declared but does not occur */
+    bdml_free_dataset(data);
+    /* Told by its content, whatever it is called; sparse rows. */
+    data = read_text(h, "a.txt", ARFF_HEAD "@data\n{0 1.5, 2 d}\n{1 4}\n{}\n");
+    check_rows(data, 3, 2, (const double[]){1.5, 0, 0, 4, 0, 0},
+               (const char *const[]){"d", "a", "a"});
+    bdml_free_dataset(data);
+    set(h, "missing", "drop");
+    data = read_text(h, "a.arff", ARFF_HEAD "@data\n1,?,a\n3,4,d\n3,4,?\n");
+    check_rows(data, 1, 2, (const double[]){3, 4}, (const char *const[]){"d"});
+    bdml_free_dataset(data);
+    /* A column called class beats a later nominal one, which is then no feature. */
+    must_refuse(h, "a.arff",
+                "@relation r\n@attribute class {0,1}\n@attribute z {u,v}\n@data\n0,u\n",
+                BDML_ERR_DATA, "attribute 2 'z' is nominal, but features are numbers");
+    data = read_text(h, "a.arff",
+                     "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n");
+    check_rows(data, 1, 2, (const double[]){1, 2}, NULL);
+    bdml_free_dataset(data);
+    set(h, "label", "b");
+    data = read_text(h, "a.arff",
+                     "@relation r\n@attribute a numeric\n@attribute b string\n@data\n1,'x\\'y'\n");
+    check_rows(data, 1, 1, (const double[]){1}, (const char *const[]){"x'y"});
+    bdml_free_dataset(data);
+}
+
+static void test_arff_errors(void **state)
+{
+    bdml_handle *h = *state;
+    must_refuse(h, "e.arff", ARFF_HEAD, BDML_ERR_FORMAT, "the file ends before @data");
+    must_refuse(h, "e.arff", "@relation r\n@data\n", BDML_ERR_FORMAT, "@data comes before any");
+    must_refuse(h, "e.arff", "@relation r\n@atribute a real\n", BDML_ERR_FORMAT,
+                "line 2: '@atribute' is not @relation, @attribute or @data");
+    must_refuse(h, "e.arff", "@relation r\n@attribute a complex\n", BDML_ERR_FORMAT,
+                "attribute 'a' has the unknown type 'complex'");
+    must_refuse(h, "e.arff", "@relation r\n@attribute a {x,y\n", BDML_ERR_FORMAT,
+                "no closing brace");
+    must_refuse(h, "e.arff", "@relation r\n@attribute 'a real\n", BDML_ERR_FORMAT, "never closed");
+    must_refuse(h, "e.arff", "@relation r\n@attribute a string\n@attribute b {u}\n@data\n",
+                BDML_ERR_DATA, "attribute 1 'a' is of type string");
+    must_refuse(h, "e.arff", "@relation r\n@attribute a date yyyy\n@attribute b {u}\n@data\n",
+                BDML_ERR_DATA, "attribute 1 'a' is of type date");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n1,2\n", BDML_ERR_DATA,
+                "line 7: there are 2 values, but 3 attributes");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n1,2,a,4\n", BDML_ERR_DATA, "there are 4 values");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n1,two,a\n", BDML_ERR_DATA,
+                "line 7, column 2 (n): 'two' is not a number");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n1,2,z\n", BDML_ERR_DATA,
+                "line 7, column 3: 'z' is not among the declared values");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n1,2,'a' b\n", BDML_ERR_FORMAT,
+                "behind a closing quote");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n{3 1}\n", BDML_ERR_DATA,
+                "increasing indices from 0 to 2");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n{1 1, 1 2}\n", BDML_ERR_DATA, "increasing indices");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n{1 1\n", BDML_ERR_FORMAT, "no closing brace");
+    must_refuse(h, "e.arff", ARFF_HEAD "@data\n", BDML_ERR_DATA, "no rows of data");
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------- */
+
+/* A small set with every kind of double and difficult class names. */
+static bdml_dataset *difficult(bdml_handle *h, bool numbers)
+{
+    static const double values[] = {0.1,
+                                    -0.0,
+                                    1e-320,
+                                    1.7976931348623157e308,
+                                    1.0 / 3.0,
+                                    5e-324,
+                                    123456789012345678.0,
+                                    2.2250738585072014e-308,
+                                    0,
+                                    -1,
+                                    4,
+                                    0};
+    static const char *const names[] = {"",   " x ",      "\"q\"",       "#5",          "?",
+                                        "NA", "a,b;c\td", "line\nbreak", "back\\slash", "plain"};
+    static const char *const plain[] = {"-1", "0", "0.5", "1",     "2",
+                                        "3",  "4", "10",  "1e+30", "2e+30"};
+    enum { N = 400, D = 12, C = 10 };
+    bdml_dataset *data;
+    bdml_rng r = bdml_rng_make(7, 7);
+    check_ok(h, bdml_dataset_new(h, N, D, C, &data));
+    for (int k = 0; k < N * D; k++) {
+        double v = values[k % 12];
+        if (k >= 12 * 4 && k % D < 10) {
+            uint64_t bits = bdml_rng_u64(&r);
+            memcpy(&v, &bits, sizeof v);
+            if (!isfinite(v)) v = 0.0;
+        }
+        data->x[k] = v;
+    }
+    for (int i = 0; i < N; i++) data->y[i] = i % C;
+    for (int c = 0; c < C; c++) data->class_name[c] = bdml_strdup(h, numbers ? plain[c] : names[c]);
+    if (!numbers) { /* the empty name cannot be told from a missing label */
+        free(data->class_name[0]);
+        data->class_name[0] = bdml_strdup(h, "\t");
+    }
+    data->feature_name = bdml_calloc(h, D, sizeof(char *));
+    for (int j = 0; j < D; j++) {
+        char text[32];
+        snprintf(text, sizeof text, j == 3 ? "class" : j == 4 ? "a,\"b\"" : "%d", j);
+        data->feature_name[j] = bdml_strdup(h, text);
+    }
+    return data;
+}
+
+/* Compare by class name: numbering follows the order of the names. */
+static void same_by_name(const bdml_dataset *a, const bdml_dataset *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->d, b->d);
+    assert_int_equal(a->classes, b->classes);
+    assert_memory_equal(a->x, b->x, (size_t)a->n * (size_t)a->d * sizeof(double));
+    for (int64_t i = 0; i < a->n; i++)
+        assert_string_equal(a->class_name[a->y[i]], b->class_name[b->y[i]]);
+}
+
+static void test_round_trips(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const endings[] = {"r.csv", "r.svm", "r.tsv", "r.svmlight", "r.csv"};
+    for (int numbers = 0; numbers < 2; numbers++) {
+        bdml_dataset *first = difficult(h, numbers), *data = NULL, *next;
+        for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+            const char *path = temp_path(endings[k]);
+            check_ok(h, bdml_write_dataset(h, data ? data : first, path));
+            check_ok(h, bdml_read_dataset(h, path, &next));
+            same_by_name(first, next);
+            if (data) same_data(data, next);
+            if (k == 0)
+                for (int j = 0; j < 12; j++)
+                    assert_string_equal(next->feature_name[j], first->feature_name[j]);
+            bdml_free_dataset(data);
+            data = next;
+            unlink(path);
+        }
+        bdml_free_dataset(data);
+        bdml_free_dataset(first);
+    }
+}
+
+static void test_bundled_round_trips(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        const char *name;
+        int64_t n;
+        int d, classes;
+    } sets[] = {{"data/iris.csv", 150, 4, 3},
+                {"data/wine.csv", 178, 13, 3},
+                {"data/diabetes.csv", 768, 8, 2},
+                {"data/segment.csv", 2310, 19, 7}};
+    for (size_t k = 0; k < 4; k++) {
+        bdml_dataset *data, *back;
+        const char *path = temp_path("b.svm");
+        check_ok(h, bdml_read_dataset(h, source_path(sets[k].name), &data));
+        assert_int_equal(bdml_dataset_points(data), sets[k].n);
+        assert_int_equal(bdml_dataset_dimension(data), sets[k].d);
+        assert_int_equal(bdml_dataset_classes(data), sets[k].classes);
+        check_ok(h, bdml_write_dataset(h, data, path));
+        check_ok(h, bdml_read_dataset(h, path, &back));
+        same_data(data, back);
+        bdml_free_dataset(back);
+        bdml_free_dataset(data);
+        unlink(path);
+    }
+}
+
+static void test_write_errors(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    const double x[] = {1, 2};
+    check_ok(h, bdml_dataset_from_arrays(h, 2, 1, x, 1, NULL, &data));
+    check_fails(h, bdml_write_dataset(h, data, "x.doc"), BDML_ERR_ARGUMENT,
+                "x.doc: the format is told");
+    check_fails(h, bdml_write_dataset(h, data, "/nowhere/x.csv"), BDML_ERR_IO, "cannot be written");
+    check_fails(h, bdml_write_dataset(h, NULL, "x.csv"), BDML_ERR_ARGUMENT, "must not be NULL");
+    static const char *const endings[] = {"w.csv", "w.svm"};
+    for (int k = 0; k < 2; k++) { /* the n-th write fails: the old file stays */
+        const char *path = write_text(endings[k], "old");
+        bdml_status status = BDML_ERR_IO;
+        for (int64_t nth = 1; status != BDML_OK; nth++) {
+            h->fail_write = nth;
+            status = bdml_write_dataset(h, data, path);
+            h->fail_write = 0;
+            char text[4] = "";
+            FILE *f = fopen(path, "rb");
+            assert_int_equal(fread(text, 1, 3, f), 3);
+            fclose(f);
+            assert_int_equal(strcmp(text, "old") == 0, status != BDML_OK);
+            assert_true(nth < 100);
+        }
+        unlink(path);
+    }
+    bdml_free_dataset(data);
+}
+
+/* ---- data sets ------------------------------------------------------------------------------------------ */
+
+static void test_from_arrays(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[] = {1, 2, -1, 3, 4, -1, 5, 6, -1};
+    const int64_t y[] = {7, -5000000000, 7};
+    bdml_dataset *data, *part;
+    check_ok(h, bdml_dataset_from_arrays(h, 3, 2, x, 3, y, &data));
+    check_rows(data, 3, 2, (const double[]){1, 2, 3, 4, 5, 6},
+               (const char *const[]){"7", "-5000000000", "7"});
+    assert_int_equal(bdml_dataset_labels(data)[0], 1);
+    assert_string_equal(bdml_dataset_class_name(data, 0), "-5000000000");
+    assert_null(bdml_dataset_class_name(data, 2));
+    assert_null(bdml_dataset_class_name(data, -1));
+    const int64_t rows[] = {2, 0};
+    check_ok(h, bdml_dataset_subset(h, data, 2, rows, &part));
+    check_rows(part, 2, 2, (const double[]){5, 6, 1, 2}, (const char *const[]){"7", "7"});
+    assert_int_equal(part->classes, 2);
+    check_fails(h, bdml_dataset_need_classes(h, part), BDML_ERR_DATA, "one class, '7'");
+    bdml_free_dataset(part);
+    check_fails(h, bdml_dataset_subset(h, data, 1, (const int64_t[]){3}, &part), BDML_ERR_ARGUMENT,
+                "row 3 is not among the 3 rows");
+    uint64_t mark = bdml_dataset_fingerprint(data);
+    data->x[3] = nextafter(data->x[3], 9);
+    check_true(bdml_dataset_fingerprint(data) != mark);
+    data->x[3] = 4;
+    check_true(bdml_dataset_fingerprint(data) == mark);
+    data->y[1] = 1;
+    check_true(bdml_dataset_fingerprint(data) != mark);
+    bdml_free_dataset(data);
+
+    check_fails(h, bdml_dataset_from_arrays(h, 0, 2, x, 2, y, &data), BDML_ERR_ARGUMENT, "n 0");
+    check_fails(h, bdml_dataset_from_arrays(h, 3, 2, x, 1, y, &data), BDML_ERR_ARGUMENT, "ld 1");
+    check_fails(h, bdml_dataset_from_arrays(h, 3, 2, NULL, 2, y, &data), BDML_ERR_ARGUMENT, "NULL");
+    check_fails(h, bdml_dataset_from_arrays(h, (int64_t)INT32_MAX + 1, 1, x, 1, y, &data),
+                BDML_ERR_DATA, "2147483648 rows are too many");
+    check_fails(h, bdml_dataset_from_arrays(h, 1, 2, (const double[]){1, NAN}, 2, NULL, &data),
+                BDML_ERR_DATA, "x at row 0, column 1 is NaN");
+    assert_null(data);
+    check_fails(h, bdml_dataset_new(h, INT32_MAX, INT32_MAX, 0, &data), BDML_ERR_MEMORY,
+                "more than memory");
+    assert_int_equal(bdml_dataset_points(NULL), 0);
+    assert_null(bdml_dataset_rows(NULL));
+    bdml_free_dataset(NULL);
+}
+
+/* Class means are the means of two triangles, variances 1 + (h_a - h_b)^2/12. */
+static void test_waveform(void **state)
+{
+    bdml_handle *h = *state;
+    enum { N = 60000, D = 21 };
+    static const int peaks[3][2] = {{11, 15}, {11, 7}, {15, 7}};
+    double sum[3][D] = {{0}}, square[3][D] = {{0}}, count[3] = {0};
+    bdml_dataset *data, *shorter;
+    set(h, "seed", "3");
+    check_ok(h, bdml_generate_waveform(h, N, &data));
+    assert_int_equal(data->d, D);
+    assert_int_equal(data->classes, 3);
+    for (int i = 0; i < N; i++) {
+        count[data->y[i]]++;
+        for (int j = 0; j < D; j++) {
+            sum[data->y[i]][j] += data->x[i * D + j];
+            square[data->y[i]][j] += data->x[i * D + j] * data->x[i * D + j];
+        }
+    }
+    for (int c = 0; c < 3; c++) {
+        /* Six standard errors: 126 comparisons, a false alarm once in 4 million runs; the seed is fixed. */
+        check_close(count[c] / N, 1.0 / 3.0, 6.0 * sqrt(2.0 / 9.0 / N));
+        for (int j = 0; j < D; j++) {
+            double a = fmax(6 - abs(j + 1 - peaks[c][0]), 0),
+                   b = fmax(6 - abs(j + 1 - peaks[c][1]), 0);
+            double mean = sum[c][j] / count[c], variance = square[c][j] / count[c] - mean * mean;
+            double expected = 1.0 + (a - b) * (a - b) / 12.0;
+            check_close(mean, (a + b) / 2.0, 6.0 * sqrt(expected / count[c]));
+            check_close(variance, expected, 6.0 * expected * sqrt(2.0 / count[c]));
+        }
+    }
+    check_ok(h, bdml_generate_waveform(h, 10, &shorter)); /* row i is a function of (seed, i) */
+    assert_memory_equal(shorter->x, data->x, 10 * D * sizeof(double));
+    bdml_free_dataset(shorter);
+    set(h, "seed", "4");
+    check_ok(h, bdml_generate_waveform(h, 10, &shorter));
+    check_true(memcmp(shorter->x, data->x, 10 * D * sizeof(double)) != 0);
+    bdml_free_dataset(shorter);
+    bdml_free_dataset(data);
+    check_ok(h, bdml_generate_waveform(h, 1, &data));
+    assert_int_equal(data->classes, 1);
+    bdml_free_dataset(data);
+    check_fails(h, bdml_generate_waveform(h, 0, &data), BDML_ERR_ARGUMENT,
+                "must be 1 or more, got 0");
+}
+
+static void test_format_guess(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *head;
+        size_t n;
+        int format;
+    } cases[] = {
+        {"a", "\x93NUMPY\x01", 7, BDML_FORMAT_NPY},
+        {"a.csv", "PK\x03\x04", 4, BDML_FORMAT_NPZ},
+        {"a", "MATLAB 5.0 MAT-file", 19, BDML_FORMAT_MAT},
+        {"a", "\0\0\x08\x03", 4, BDML_FORMAT_IDX},
+        {"a", "\0\0\x07\x03", 4, BDML_FORMAT_CSV},
+        {"a.csv", "% x\n\n @Relation r\n", 18, BDML_FORMAT_ARFF},
+        {"a.TSV.gz", "1\t2", 3, BDML_FORMAT_TSV},
+        {"a.libsvm", "1 2", 3, BDML_FORMAT_SVMLIGHT},
+        {"a.csv", "1 2:3", 5, BDML_FORMAT_CSV},
+        {"a", "1 2:3", 5, BDML_FORMAT_SVMLIGHT},
+        {"a", "# c\n-1.5 qid:3 2:3", 18, BDML_FORMAT_SVMLIGHT},
+        {"a", "12:30 1:2", 9, BDML_FORMAT_CSV},
+        {"-", "1,2", 3, BDML_FORMAT_CSV},
+        {"train-images-idx3-ubyte.gz", "xx", 2, BDML_FORMAT_IDX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int got =
+            bdml_format_guess(cases[i].path, (const unsigned char *)cases[i].head, cases[i].n);
+        if (got != cases[i].format) fail_msg("case %zu: got %d", i, got);
+    }
+}
+
+/* The setting wins over name and content. */
+static void test_format_setting(void **state)
+{
+    bdml_handle *h = *state;
+    set(h, "format", "svmlight");
+    bdml_dataset *data = read_text(h, "f.csv", "1 1:5\n2 1:6\n");
+    check_rows(data, 2, 1, (const double[]){5, 6}, (const char *const[]){"1", "2"});
+    bdml_free_dataset(data);
+    set(h, "format", "tsv");
+    data = read_text(h, "f.csv", "5\ta,b\n6\tc;d\n");
+    check_rows(data, 2, 1, (const double[]){5, 6}, (const char *const[]){"a,b", "c;d"});
+    bdml_free_dataset(data);
+}
+
+static int stop_now(void *user, const char *phase, int64_t done, int64_t total)
+{
+    (void)user, (void)phase, (void)done, (void)total;
+    return 1;
+}
+
+static void test_cancel(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_set_progress(h, stop_now, NULL);
+    check_fails(h, bdml_read_dataset(h, source_path("data/segment.csv"), &data), BDML_ERR_CANCELLED,
+                "reading");
+    assert_null(data);
+}
+
+/* Fail every allocation in turn: BDML_ERR_MEMORY each time, nothing leaked (the sanitizer tells). */
+static void test_allocation_failures(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"f.csv", "a,b,class\n1,2,\"x\ny\"\n3,,z\n5,6,w\n"},
+        {"f.svm", "# class 1 = one\n# class 2 = two\n1 1:1 3:4\n2 2:2\n"},
+        {"f.arff", ARFF_HEAD "@data\n1,2,a\n?,4,d\n{1 3}\n"},
+    };
+    const char *labels = write_text("f.labels", "p\nq\np\n");
+    set(h, "missing", "mean");
+    for (int k = 0; k < 4; k++) {
+        const char *path = write_text(files[k % 3].name, k < 3 ? files[k].text : "1,2\n3,4\n5,6\n");
+        bdml_status status = BDML_ERR_MEMORY;
+        if (k == 3) set(h, "labels-file", labels);
+        int64_t nth = 1;
+        for (; status != BDML_OK; nth++) {
+            bdml_dataset *data = (bdml_dataset *)h;
+            h->fail_alloc = nth;
+            status = bdml_read_dataset(h, path, &data);
+            h->fail_alloc = 0;
+            if (status == BDML_OK)
+                bdml_free_dataset(data);
+            else
+                assert_null(data);
+            if (status != BDML_OK && status != BDML_ERR_MEMORY) fail_msg("%s", bdml_last_error(h));
+            assert_true(nth < 1000);
+        }
+        assert_true(nth > 12); /* the sweep went through reading, not past it */
+        unlink(path);
+    }
+    unlink(labels);
+    bdml_dataset *data, *part;
+    for (int64_t nth = 1;; nth++) {
+        h->fail_alloc = nth;
+        if (bdml_generate_waveform(h, 50, &data) == BDML_OK) break;
+        assert_null(data);
+    }
+    h->fail_alloc = 0;
+    for (int64_t nth = 1;; nth++) {
+        h->fail_alloc = nth;
+        if (bdml_dataset_subset(h, data, 2, (const int64_t[]){4, 9}, &part) == BDML_OK) break;
+        assert_null(part);
+    }
+    h->fail_alloc = 0;
+    bdml_free_dataset(part);
+    bdml_free_dataset(data);
+    for (int64_t nth = 1;; nth++) {
+        h->fail_alloc = nth;
+        if (bdml_dataset_from_arrays(h, 2, 1, (const double[]){1, 2}, 1, (const int64_t[]){1, 2},
+                                     &data) == BDML_OK)
+            break;
+        assert_null(data);
+    }
+    h->fail_alloc = 0;
+    bdml_free_dataset(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(test_names),
+        handle_test(test_line_ends),
+        handle_test(test_buffer_ends),
+        handle_test(test_input_bytes),
+        handle_test(test_input_errors),
+        handle_test(test_gzip),
+        handle_test(test_standard_input),
+        handle_test(test_csv_quotes),
+        handle_test(test_csv_delimiters),
+        handle_test(test_csv_header),
+        handle_test(test_csv_label),
+        handle_test(test_expected_columns),
+        handle_test(test_csv_errors),
+        handle_test(test_missing),
+        handle_test(test_classes),
+        handle_test(test_doubtful_label),
+        handle_test(test_labels_file),
+        handle_test(test_svmlight),
+        handle_test(test_svmlight_errors),
+        handle_test(test_arff),
+        handle_test(test_arff_errors),
+        handle_test(test_round_trips),
+        handle_test(test_bundled_round_trips),
+        handle_test(test_write_errors),
+        handle_test(test_from_arrays),
+        handle_test(test_waveform),
+        handle_test(test_format_guess),
+        handle_test(test_format_setting),
+        handle_test(test_cancel),
+        handle_test(test_allocation_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,503 @@
+/* test_neighbors.c - neighbours against a plain double loop, to the bit; votes and confusion. */
+#include "check.h"
+
+#include <float.h>
+
+#include "neighbors/neighbors.h"
+
+/* ---- the independent answer: every distance, then a full sort ------------------------------------- */
+
+typedef struct found {
+    double distance;
+    int32_t index;
+} found;
+
+static int nearer(const void *a, const void *b)
+{
+    const found *p = a, *q = b;
+    if (p->distance != q->distance) return p->distance < q->distance ? -1 : 1;
+    return p->index < q->index ? -1 : p->index > q->index;
+}
+
+static void plain_search(const bdml_knn_query *q, int32_t *index, double *distance)
+{
+    int64_t queries = q->q ? q->queries : q->n;
+    found *all = malloc(sizeof *all * (size_t)(q->n + 1));
+    assert_non_null(all);
+    for (int64_t i = 0; i < queries; i++) {
+        const double *a = q->q ? q->q + i * q->ldq : q->x + i * q->ld;
+        int64_t count = 0;
+        for (int64_t r = 0; r < q->n; r++) {
+            if (!q->q && r == i) continue;
+            if (q->which != BDML_ANY_CLASS) {
+                int32_t mine = q->q ? q->query_label[i] : q->label[i];
+                if ((q->label[r] == mine) != (q->which == BDML_SAME_CLASS)) continue;
+            }
+            double s = 0.0;
+            for (int j = 0; j < q->d; j++) {
+                double t = a[j] - q->x[r * q->ld + j];
+                double t2 = t * t;
+                s += t2;
+            }
+            all[count++] = (found){s, (int32_t)r};
+        }
+        qsort(all, (size_t)count, sizeof *all, nearer);
+        for (int64_t c = 0; c < q->k; c++) {
+            index[i * q->k + c] = c < count ? all[c].index : -1;
+            distance[i * q->k + c] = c < count ? all[c].distance : (double)INFINITY;
+        }
+    }
+    free(all);
+}
+
+/* ---- settings under which the answer must be the same ------------------------------------------------ */
+
+static const char *const settings[][4] = {
+    /* search, candidates, memory, threads */
+    {"brute", "double", "256", "1"}, {"brute", "float", "256", "1"}, {"brute", "double", "1", "3"},
+    {"brute", "float", "1", "3"},    {"tree", "double", "256", "1"}, {"tree", "double", "1", "3"},
+    {"auto", "float", "256", "3"},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static void use_settings(bdml_handle *h, int s)
+{
+    check_ok(h, bdml_set(h, "search", settings[s][0]));
+    check_ok(h, bdml_set(h, "candidates", settings[s][1]));
+    check_ok(h, bdml_set(h, "memory", settings[s][2]));
+    check_ok(h, bdml_set(h, "threads", settings[s][3]));
+}
+
+static void check_same(const char *what, int s, const bdml_knn_query *q, const int32_t *index,
+                       const double *distance, const int32_t *want, const double *want_distance)
+{
+    int64_t queries = q->q ? q->queries : q->n;
+    for (int64_t e = 0; e < queries * q->k; e++)
+        if (index[e] != want[e] || memcmp(&distance[e], &want_distance[e], sizeof *distance) != 0)
+            fail_msg("%s (n %lld, d %d, k %d, which %d, %s) with %s %s memory %s threads %s: query "
+                     "%lld, place %lld: got %d at %.17g, wanted %d at %.17g",
+                     what, (long long)q->n, q->d, q->k, (int)q->which, q->q ? "queries" : "self",
+                     settings[s][0], settings[s][1], settings[s][2], settings[s][3],
+                     (long long)(e / q->k), (long long)(e % q->k), index[e], distance[e], want[e],
+                     want_distance[e]);
+}
+
+static void check_search(bdml_handle *h, const char *what, const bdml_knn_query *q)
+{
+    size_t cells = (size_t)(q->q ? q->queries : q->n) * (size_t)q->k;
+    int32_t *want = malloc(sizeof *want * (cells + 1)),
+            *index = malloc(sizeof *index * (cells + 1));
+    double *want_distance = malloc(sizeof *want_distance * (cells + 1));
+    double *distance = malloc(sizeof *distance * (cells + 1));
+    assert_true(want && index && want_distance && distance);
+    plain_search(q, want, want_distance);
+    for (int s = 0; s < SETTINGS; s++) {
+        use_settings(h, s);
+        memset(index, 77, sizeof *index * cells);
+        memset(distance, 77, sizeof *distance * cells);
+        check_ok(h, bdml_find_neighbors(h, q->n, q->d, q->x, q->ld, q->label, q->queries, q->q,
+                                        q->ldq, q->query_label, q->which, q->k, index, distance));
+        check_same(what, s, q, index, distance, want, want_distance);
+    }
+    free(want);
+    free(index);
+    free(want_distance);
+    free(distance);
+}
+
+/* Self and query searches, all three restrictions. The first `queries` rows of x double as queries,
+ * so that distance 0 and ties between a query and its own row occur. */
+static void check_data(bdml_handle *h, const char *what, int64_t n, int d, const double *x,
+                       int64_t ld, const int32_t *label, int64_t queries, const double *query,
+                       int k)
+{
+    for (int which = BDML_ANY_CLASS; which <= BDML_OTHER_CLASS; which++) {
+        bdml_knn_query q = {.n = n,
+                            .d = d,
+                            .x = x,
+                            .ld = ld,
+                            .label = label,
+                            .which = (bdml_restrict)which,
+                            .k = k};
+        check_search(h, what, &q);
+        q.queries = queries;
+        q.q = query;
+        q.ldq = ld;
+        q.query_label = label;
+        check_search(h, what, &q);
+    }
+}
+
+/* ---- data ------------------------------------------------------------------------------------------------ */
+
+enum { N = 700, QUERIES = 90, LD_EXTRA = 3 };
+
+typedef double (*maker)(bdml_rng *r, int64_t i, int j);
+
+static double make_normal(bdml_rng *r, int64_t i, int j)
+{
+    return (void)i, (void)j, bdml_rng_normal(r);
+}
+static double make_grid(bdml_rng *r, int64_t i, int j) /* many ties */
+{
+    return (void)i, (void)j, (double)bdml_rng_below(r, 3);
+}
+static double make_offset(bdml_rng *r, int64_t i, int j) /* digits are lost to the offset */
+{
+    return (void)i, 1e8 * (j + 1) + 1e-3 * bdml_rng_normal(r);
+}
+static double make_same(bdml_rng *r, int64_t i, int j) /* every row the same */
+{
+    return (void)r, (void)i, 0.1 * j;
+}
+static double make_denormal(bdml_rng *r, int64_t i, int j) /* squares underflow */
+{
+    return (void)i, (void)j, 1e-160 * bdml_rng_normal(r);
+}
+static double make_deep(bdml_rng *r, int64_t i, int j) /* denormal themselves */
+{
+    return (void)i, (void)j, 4e-322 * bdml_rng_normal(r);
+}
+static double make_small(bdml_rng *r, int64_t i, int j) /* float would underflow */
+{
+    return (void)i, (void)j, 1e-30 * bdml_rng_normal(r);
+}
+static double make_huge(bdml_rng *r, int64_t i, int j)
+{
+    return (void)i, (void)j, 1e150 * bdml_rng_normal(r);
+}
+static double make_overflow(bdml_rng *r, int64_t i, int j) /* distances of infinity are ties */
+{
+    return (void)j, (i % 2 ? 1e160 : 1.0) * bdml_rng_normal(r);
+}
+static double make_outlier(bdml_rng *r, int64_t i, int j) /* one row dwarfs the others */
+{
+    return (void)j, (i == 5 ? 1e120 : 1.0) * bdml_rng_normal(r);
+}
+static double make_scales(bdml_rng *r, int64_t i, int j) /* norms over 60 orders of magnitude */
+{
+    return (void)j, pow(10.0, (double)(i % 60) - 30.0) * bdml_rng_normal(r);
+}
+/* Distances that differ in the last bits only: points on a sphere around the first rows. */
+static double make_close(bdml_rng *r, int64_t i, int j)
+{
+    return i < QUERIES ? 0.0 : (j == (int)(i % 5) ? 1.0 : 0.0) + 1e-15 * bdml_rng_normal(r);
+}
+
+static const struct {
+    const char *name;
+    maker make;
+} data_sets[] = {
+    {"normal", make_normal},   {"grid", make_grid},         {"offset", make_offset},
+    {"same", make_same},       {"denormal", make_denormal}, {"deep", make_deep},
+    {"small", make_small},     {"huge", make_huge},         {"overflow", make_overflow},
+    {"outlier", make_outlier}, {"scales", make_scales},     {"close", make_close},
+};
+
+static void fill(maker make, int64_t n, int d, int64_t ld, uint64_t stream, double *x)
+{
+    bdml_rng r = bdml_rng_make(11, stream);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = d; j < ld; j++) x[i * ld + j] = (double)NAN; /* must not be read */
+        for (int j = 0; j < d; j++) x[i * ld + j] = make(&r, i, j);
+    }
+}
+
+/* Labels 7, -3, 5 and, for queries only, 100: a class without reference rows. */
+static void fill_labels(int64_t n, int32_t *label)
+{
+    static const int32_t classes[] = {7, -3, 5};
+    bdml_rng r = bdml_rng_make(12, 0);
+    for (int64_t i = 0; i < n; i++) label[i] = classes[bdml_rng_below(&r, 3)];
+}
+
+static void search_equals_the_plain_loop(void **state)
+{
+    bdml_handle *h = *state;
+    static const int dims[] = {1, 2, 5, 33};
+    static const int ks[] = {1, 4, 37};
+    static double x[N * (33 + LD_EXTRA)], query[QUERIES * (33 + LD_EXTRA)];
+    static int32_t label[N];
+    fill_labels(N, label);
+    for (size_t s = 0; s < sizeof data_sets / sizeof *data_sets; s++)
+        for (size_t t = 0; t < sizeof dims / sizeof *dims; t++) {
+            int64_t ld = dims[t] + LD_EXTRA;
+            fill(data_sets[s].make, N, dims[t], ld, 1, x);
+            fill(data_sets[s].make, QUERIES, dims[t], ld, 2, query);
+            memcpy(query, x,
+                   sizeof *x * (size_t)(ld * QUERIES / 2)); /* half of them are rows of x */
+            int k = ks[(s + t) % 3];
+            check_data(h, data_sets[s].name, N, dims[t], x, ld, label, QUERIES, query, k);
+        }
+}
+
+/* Every row three times, shuffled: ties at every distance. */
+static void duplicates_go_to_the_lower_index(void **state)
+{
+    bdml_handle *h = *state;
+    enum { D = 20, BASE = 150 };
+    static double base[BASE * D], x[3 * BASE * D];
+    static int32_t label[3 * BASE];
+    int64_t order[3 * BASE];
+    bdml_rng r = bdml_rng_make(13, 0);
+    fill(make_normal, BASE, D, D, 3, base);
+    for (int i = 0; i < 3 * BASE; i++) order[i] = i % BASE;
+    bdml_rng_shuffle(&r, 3 * BASE, order);
+    for (int i = 0; i < 3 * BASE; i++) memcpy(x + i * D, base + order[i] * D, sizeof *x * D);
+    fill_labels(3 * BASE, label);
+    check_data(h, "duplicates", 3 * BASE, D, x, D, label, BASE, base, 4);
+}
+
+/* More rows than one chunk holds at memory = 1: 1 MiB, 3000 rows of 100 doubles are 2.3 MiB. */
+static void memory_bound_changes_nothing(void **state)
+{
+    bdml_handle *h = *state;
+    enum { ROWS = 3000, D = 100, K = 5 };
+    double *x = malloc(sizeof *x * ROWS * D), *distance[2];
+    int32_t *index[2], *label = malloc(sizeof *label * ROWS);
+    for (int v = 0; v < 2; v++) {
+        distance[v] = malloc(sizeof **distance * ROWS * K);
+        index[v] = malloc(sizeof **index * ROWS * K);
+    }
+    fill(make_normal, ROWS, D, D, 4, x);
+    fill_labels(ROWS, label);
+    check_ok(h, bdml_set(h, "search", "brute"));
+    for (int which = BDML_ANY_CLASS; which <= BDML_OTHER_CLASS; which++)
+        for (int apart = 0; apart < 2; apart++) {
+            for (int v = 0; v < 2; v++) {
+                check_ok(h, bdml_set(h, "memory", v ? "1" : "256"));
+                check_ok(h, bdml_set(h, "threads", v ? "3" : "1"));
+                check_ok(h, bdml_set(h, "candidates", v ? "float" : "double"));
+                check_ok(h, bdml_find_neighbors(h, ROWS, D, x, D, label, apart ? ROWS : 0,
+                                                apart ? x : NULL, D, apart ? label : NULL,
+                                                (bdml_restrict)which, K, index[v], distance[v]));
+            }
+            assert_memory_equal(index[0], index[1], sizeof **index * ROWS * K);
+            assert_memory_equal(distance[0], distance[1], sizeof **distance * ROWS * K);
+        }
+    for (int v = 0; v < 2; v++) {
+        free(distance[v]);
+        free(index[v]);
+    }
+    free(x);
+    free(label);
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------------ */
+
+/* Points 0, 1, 3, 3 on a line, by hand. */
+static void four_points_by_hand(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[] = {0, 1, 3, 3}, query[] = {2};
+    const int32_t label[] = {0, 1, 0, 1}, query_label[] = {1};
+    int32_t index[12];
+    double distance[12];
+    static const int32_t any[] = {1, 2, 0, 2, 3, 1, 2, 1};
+    static const int32_t other[] = {1, 3, 0, 2, 3, 1, 2, 0};
+    for (int s = 0; s < SETTINGS; s++) {
+        use_settings(h, s);
+        check_ok(h, bdml_find_neighbors(h, 4, 1, x, 1, NULL, 0, NULL, 0, NULL, BDML_ANY_CLASS, 2,
+                                        index, distance));
+        assert_memory_equal(index, any, sizeof any);
+        check_close(distance[1], 9.0, 0.0);
+        check_ok(h, bdml_find_neighbors(h, 4, 1, x, 1, label, 0, NULL, 0, NULL, BDML_OTHER_CLASS, 2,
+                                        index, NULL));
+        assert_memory_equal(index, other, sizeof other);
+        check_ok(h, bdml_find_neighbors(h, 4, 1, x, 1, label, 0, NULL, 0, NULL, BDML_SAME_CLASS, 3,
+                                        index, distance));
+        assert_int_equal(index[0], 2);
+        assert_int_equal(index[1], -1);
+        check_true(isinf(distance[1]) && distance[1] > 0);
+        check_ok(h, bdml_find_neighbors(h, 4, 1, x, 1, label, 1, query, 1, query_label,
+                                        BDML_SAME_CLASS, 2, index, NULL));
+        assert_int_equal(index[0], 1); /* 1 and 3 are as far from 2: the lower index */
+        assert_int_equal(index[1], 3);
+    }
+}
+
+static void edges_of_n_k_and_class(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[] = {1, 2, 3, 4, 5, 6};
+    const int32_t label[] = {0, 0, 1}, absent[] = {9};
+    bdml_knn_query q = {.n = 3, .d = 2, .x = x, .ld = 2, .label = label, .k = 1000};
+    check_search(h, "k > n", &q);
+    q.which = BDML_SAME_CLASS;
+    check_search(h, "k > n", &q);
+    q.n = 1;
+    check_search(h, "n = 1", &q);
+    q = (bdml_knn_query){.n = 3,
+                         .d = 2,
+                         .x = x,
+                         .ld = 2,
+                         .label = label,
+                         .queries = 1,
+                         .q = x + 1,
+                         .ldq = 2,
+                         .query_label = absent,
+                         .which = BDML_SAME_CLASS,
+                         .k = 2};
+    check_search(h, "empty class", &q);
+    q.which = BDML_OTHER_CLASS;
+    check_search(h, "empty class", &q);
+    q.n = 0;
+    check_search(h, "n = 0", &q);
+    q.queries = 0;
+    check_search(h, "no queries", &q);
+}
+
+static void arguments_are_checked(void **state)
+{
+    bdml_handle *h = *state;
+    double x[] = {1, 2, 3, 4};
+    const int32_t label[] = {0, 1};
+    int32_t index[8];
+#define FIND(n, d, x, ld, label, q, ldq, ql, which, k, index) \
+    bdml_find_neighbors(h, n, d, x, ld, label, 2, q, ldq, ql, which, k, index, NULL)
+    assert_int_equal(bdml_find_neighbors(NULL, 2, 2, x, 2, NULL, 0, NULL, 0, NULL, BDML_ANY_CLASS,
+                                         1, index, NULL),
+                     BDML_ERR_ARGUMENT);
+    check_fails(h, FIND(-1, 2, x, 2, NULL, NULL, 2, NULL, BDML_ANY_CLASS, 1, index),
+                BDML_ERR_ARGUMENT, "rows must be");
+    check_fails(h, FIND(2, 0, x, 2, NULL, NULL, 2, NULL, BDML_ANY_CLASS, 1, index),
+                BDML_ERR_ARGUMENT, "d must be at least 1, got 0");
+    check_fails(h, FIND(2, 2, x, 2, NULL, NULL, 2, NULL, BDML_ANY_CLASS, 0, index),
+                BDML_ERR_ARGUMENT, "k must be at least 1, got 0");
+    check_fails(h, FIND(2, 2, x, 1, NULL, NULL, 2, NULL, BDML_ANY_CLASS, 1, index),
+                BDML_ERR_ARGUMENT, "leading dimensions");
+    check_fails(h, FIND(2, 2, NULL, 2, NULL, NULL, 2, NULL, BDML_ANY_CLASS, 1, index),
+                BDML_ERR_ARGUMENT, "must not be NULL");
+    check_fails(h, FIND(2, 2, x, 2, NULL, NULL, 2, NULL, BDML_ANY_CLASS, 1, NULL),
+                BDML_ERR_ARGUMENT, "must not be NULL");
+    check_fails(h, FIND(2, 2, x, 2, NULL, NULL, 2, NULL, BDML_SAME_CLASS, 1, index),
+                BDML_ERR_ARGUMENT, "needs the labels");
+    check_fails(h, FIND(2, 2, x, 2, label, x, 2, NULL, BDML_OTHER_CLASS, 1, index),
+                BDML_ERR_ARGUMENT, "needs the labels");
+    check_fails(h, FIND(2, 2, x, 2, label, NULL, 2, NULL, (bdml_restrict)3, 1, index),
+                BDML_ERR_ARGUMENT, "bdml_restrict");
+    x[3] = (double)INFINITY;
+    check_fails(h, FIND(2, 2, x, 2, NULL, NULL, 2, NULL, BDML_ANY_CLASS, 1, index), BDML_ERR_DATA,
+                "reference row 1, column 1 holds inf");
+#undef FIND
+}
+
+/* ---- failure and cancellation ------------------------------------------------------------------------------- */
+
+static void every_failed_allocation_is_survived(void **state)
+{
+    bdml_handle *h = *state;
+    enum { ROWS = 300, D = 6, K = 3 };
+    static double x[ROWS * D], distance[ROWS * K];
+    static int32_t label[ROWS], index[ROWS * K];
+    fill(make_normal, ROWS, D, D, 5, x);
+    fill_labels(ROWS, label);
+    for (int s = 0; s < SETTINGS; s++)
+        for (int which = BDML_ANY_CLASS; which <= BDML_OTHER_CLASS; which++)
+            for (int apart = 0; apart < 2; apart++) {
+                use_settings(h, s);
+                bdml_status status = BDML_ERR_MEMORY;
+                for (int fail = 1; status == BDML_ERR_MEMORY; fail++) {
+                    assert_true(fail < 100);
+                    h->fail_alloc = fail;
+                    status = bdml_find_neighbors(h, ROWS, D, x, D, label, ROWS, apart ? x : NULL, D,
+                                                 label, (bdml_restrict)which, K, index, distance);
+                    bool reached = h->fail_alloc == 0;
+                    h->fail_alloc = 0;
+                    assert_int_equal(status, reached ? BDML_ERR_MEMORY : BDML_OK);
+                }
+            }
+}
+
+typedef struct watcher {
+    bdml_handle *h;
+    int calls;
+} watcher;
+
+/* Callbacks come ten times a second at most; setting the clock back makes the next step call. */
+static int stop_inside(void *user, const char *phase, int64_t done, int64_t total)
+{
+    watcher *w = user;
+    (void)phase;
+    w->calls++;
+    w->h->progress_last = -1e9;
+    return done > 0 && done < total;
+}
+
+static void search_can_be_cancelled(void **state)
+{
+    bdml_handle *h = *state;
+    enum { ROWS = 2000, D = 10, K = 3 };
+    static double x[ROWS * D];
+    static int32_t index[ROWS * K];
+    fill(make_normal, ROWS, D, D, 6, x);
+    for (int s = 0; s < SETTINGS; s++)
+        for (int apart = 0; apart < 2; apart++) {
+            watcher w = {.h = h};
+            use_settings(h, s);
+            check_ok(h, bdml_set(h, "threads", "1"));
+            bdml_set_progress(h, stop_inside, &w);
+            check_fails(h,
+                        bdml_find_neighbors(h, ROWS, D, x, D, NULL, ROWS, apart ? x : NULL, D, NULL,
+                                            BDML_ANY_CLASS, K, index, NULL),
+                        BDML_ERR_CANCELLED, "neighbors");
+            assert_int_equal(w.calls, 2); /* at 0, and where it stopped */
+            bdml_set_progress(h, NULL, NULL);
+            check_ok(h, bdml_find_neighbors(h, 10, D, x, D, NULL, 0, NULL, 0, NULL, BDML_ANY_CLASS,
+                                            K, index, NULL)); /* the handle is usable again */
+        }
+}
+
+/* ---- vote and confusion ---------------------------------------------------------------------------------------- */
+
+static void vote_ties_go_to_the_nearest(void **state)
+{
+    (void)state;
+    const int32_t label[] = {2, 0, 0, 1, 1, 2};
+    int32_t count[3];
+    const int32_t majority[] = {3, 1, 2}, tie[] = {5, 1, 3, 2, 4}, few[] = {4, -1, -1},
+                  none[] = {-1};
+    assert_int_equal(bdml_knn_vote(3, majority, label, 3, count), 0); /* 1 0 0 */
+    assert_int_equal(bdml_knn_vote(5, tie, label, 3, count), 0); /* 2 0 1 0 1: 0 comes before 1 */
+    assert_int_equal(bdml_knn_vote(3, tie, label, 3, count), 2); /* one each: the nearest */
+    assert_int_equal(bdml_knn_vote(3, few, label, 3, count), 1);
+    assert_int_equal(bdml_knn_vote(1, none, label, 3, count), -1);
+}
+
+static void confusion_counts(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_confusion c;
+    check_ok(h, bdml_confusion_init(h, 3, &c));
+    assert_true(isnan(bdml_confusion_error(&c)));
+    bdml_confusion_add(&c, 0, 0);
+    bdml_confusion_add(&c, 0, 1);
+    bdml_confusion_add(&c, 1, 1);
+    bdml_confusion_add(&c, 0, 0);
+    bdml_confusion_add(&c, 1, -1); /* no prediction: wrong */
+    check_close(bdml_confusion_error(&c), 40.0, 1e-13);
+    check_close(bdml_confusion_recall(&c, 0), 2.0 / 3.0, 1e-15);
+    assert_int_equal(c.count[0 * 3 + 1], 1);
+    assert_true(isnan(bdml_confusion_recall(&c, 2)) && isnan(bdml_confusion_recall(&c, 3)));
+    bdml_confusion_free(&c);
+    h->fail_alloc = 1;
+    assert_int_equal(bdml_confusion_init(h, 3, &c), BDML_ERR_MEMORY);
+    bdml_confusion_free(&c); /* nothing to free is fine */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(search_equals_the_plain_loop),
+        handle_test(duplicates_go_to_the_lower_index),
+        handle_test(memory_bound_changes_nothing),
+        handle_test(four_points_by_hand),
+        handle_test(edges_of_n_k_and_class),
+        handle_test(arguments_are_checked),
+        handle_test(every_failed_allocation_is_survived),
+        handle_test(search_can_be_cancelled),
+        cmocka_unit_test(vote_ties_go_to_the_nearest),
+        handle_test(confusion_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
