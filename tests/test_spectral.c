@@ -176,8 +176,8 @@ static void distortion_projection_is_the_nearest(void **state)
         int d = 1 + (int)bdml_rng_below(&r, 8);
         double z[MAX_D], l[MAX_D], best[MAX_D];
         draw(&r, d, z);
-        double R =
-            trial % 2 ? INFINITY : (0.1 + bdml_rng_uniform(&r)) * (fabs(z[d - 1]) + fabs(z[0]));
+        double R = trial % 2 ? INFINITY
+                             : (0.1 + bdml_rng_uniform(&r)) * (fabs(z[d - 1]) + fabs(z[0]) + 0.01);
         bdml_spectral whole = bdml_spectral_distortion(d + (int)(trial % 3), caps[trial % 4], R);
         bdml_spectral s = bdml_spectral_reduce(&whole, d);
         s.ops->project(&s, z, l);

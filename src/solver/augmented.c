@@ -11,8 +11,14 @@
 static const double INNER_SHARE = 0.2;
 /* rho grows by GROWTH when a round leaves more than SLOW of the primal residual. */
 static const double SLOW = 0.5, GROWTH = 2.0;
+/* rho falls when a round ends with an inner residual of this multiple of the primal one. */
+static const double STIFF = 2.0;
+
+/* Begin to aim beyond the margins once they are this nearly met, by so much of them. */
+static const double AIM_BELOW = 0.1, AIM_FIRST = 0.05;
 
 enum {
+    AIM_ROUNDS = 10,   /* without success, then aim less far */
     LEAST_STEPS = 5,   /* of a round: a certificate costs about one step */
     MOST_STEPS = 200,  /* of a round, then the centre moves anyway */
     SMOOTH_STEPS = 10, /* of a round of the squared hinge */
@@ -95,6 +101,36 @@ static void relist(bdml_engine *e)
     bdml_inner_restart(e);
 }
 
+/* Where scaling is not allowed (the trace is fixed or at its bound), an upper bound needs a point inside
+ * all margins to blend with. Aim beyond the margins until one is found, then at the margins again. */
+static void aim_inside(bdml_engine *e, double *before)
+{
+    double was = e->aim;
+    if (!e->s->hard || (e->scalable && e->aim == 1.0)) return;
+    if (e->interior_slack > 0.0)
+        e->aim = 1.0;
+    else if (e->aim == 1.0 && e->primal < AIM_BELOW)
+        e->aim = 1.0 + AIM_FIRST;
+    else if (e->aim > 1.0 && ++e->aim_rounds % AIM_ROUNDS == 0)
+        e->aim = 1.0 + 0.25 * (e->aim - 1.0);
+    if (e->aim != was) *before = INFINITY; /* the primal residual jumps: no reason to raise rho */
+}
+
+/* rho grows while the margins close too slowly, and falls when the inner problem has become too stiff to be
+ * solved in a round. */
+static void balance(bdml_engine *e, double *before)
+{
+    double growth = 1.0;
+    if (e->residual > STIFF * e->primal)
+        growth = 1.0 / GROWTH;
+    else if (e->primal > SLOW * *before)
+        growth = GROWTH;
+    e->penalty_inv /= growth;
+    e->step_inv *= growth;
+    e->table_star = growth != 1.0;
+    *before = growth < 1.0 ? INFINITY : e->primal;
+}
+
 bdml_status bdml_augmented_run(bdml_engine *e)
 {
     double before = INFINITY;
@@ -116,17 +152,15 @@ bdml_status bdml_augmented_run(bdml_engine *e)
         }
         if (e->s->hard && !e->have_best) {
             BDML_TRY(bdml_infeasible_check(e));
-            if (e->proof != BDML_PROOF_NONE) {
+            if (e->proof_final) {
                 e->stop = BDML_STOP_DONE;
                 break;
             }
         }
-        if (!smooth && e->primal > SLOW * before) {
-            e->penalty_inv /= GROWTH;
-            e->step_inv *= GROWTH;
-            e->table_star = true;
+        if (!smooth) {
+            balance(e, &before);
+            aim_inside(e, &before);
         }
-        before = e->primal;
         relist(e);
     }
     return BDML_OK;

@@ -22,11 +22,11 @@ double bdml_engine_gap(const bdml_engine *e)
     return BDML_MAX(e->upper - e->lower, 0.0) / size;
 }
 
-/* Rows and G have norm 1 in scaled units. */
+/* Rows and G have norm 1 in scaled units; y NULL: G alone. */
 double bdml_dual_error(const bdml_engine *e, const double *y)
 {
     double sum = 1.0;
-    for (int64_t t = 0; t < e->m; t++) sum += fabs(y[t]);
+    for (int64_t t = 0; y && t < e->m; t++) sum += fabs(y[t]);
     return EPS * (e->r + ROUNDING) * sum;
 }
 
@@ -104,16 +104,14 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     for (int i = 0; i < e->r; i++) top = BDML_MAX(top, fabs(e->l[i]));
     double rounding = EPS * (e->r + ROUNDING) * top; /* of a value <A_t,M>, |A_t| = 1 */
     double t = needed_scale(e, rounding), limit = bdml_spectral_max_scale(&e->set, e->l);
-    if (e->set.ops->is_cone && t <= limit) {
+    e->scalable = e->set.ops->is_cone && t <= limit;
+    if (e->scalable)
         keep(e, t * f, t, 0.0);
-        return BDML_OK;
-    }
-    if (t <= 1.0) keep(e, f, 1.0, 0.0);
-    if (e->set.ops->is_cone && isfinite(limit)) {
-        remember_interior(e, limit, f);
-    } else if (!e->set.ops->is_cone) {
-        remember_interior(e, 1.0, f);
-    }
+    else if (t <= 1.0)
+        keep(e, f, 1.0, 0.0);
+    if (e->scalable && e->aim == 1.0) return BDML_OK;
+    if (isfinite(limit))
+        remember_interior(e, limit, f); /* limit is 1 where scaling is not allowed */
     if (e->interior_slack > 0.0) {
         double theta = needed_share(e, rounding);
         if (theta <= 1.0) keep(e, (1.0 - theta) * f + theta * e->interior_f, 1.0, theta);

@@ -308,6 +308,7 @@ static bdml_status export_result(bdml_engine *e, bdml_solve_result *r)
     r->diagonal = e->p->diagonal;
     r->stop = e->stop;
     r->proof = e->proof;
+    r->proof_trace = e->proof_trace / e->unit_m;
     r->C = e->C;
     r->C0 = e->C0;
     r->upper = e->upper * e->unit_f;
@@ -317,6 +318,10 @@ static bdml_status export_result(bdml_engine *e, bdml_solve_result *r)
     r->outcome = e->proof != BDML_PROOF_NONE ? BDML_INFEASIBLE
                  : r->gap <= e->s->gap       ? BDML_OPTIMAL
                                              : BDML_STOPPED;
+    if (e->proof != BDML_PROOF_NONE) {
+        r->lower = r->upper = r->gap = INFINITY;
+        r->stop = BDML_STOP_DONE;
+    }
     BDML_NEW(e->h, r->y, e->m);
     for (int64_t t = 0; t < e->m; t++) r->y[t] = e->unit_y * e->w[t] * y[t];
     if (e->proof != BDML_PROOF_NONE)
@@ -346,6 +351,7 @@ static void trivial_proof(bdml_engine *e)
     for (int64_t t = 0; t < e->m; t++)
         if (e->p->norm[t] == 0.0 && e->b[t] > 0.0) {
             e->proof = BDML_PROOF_CONE;
+            e->proof_trace = INFINITY;
             e->proof_y[t] = 1.0 / e->b[t];
             return;
         }
@@ -364,7 +370,7 @@ static bdml_status set_weight(bdml_engine *e)
     return BDML_OK;
 }
 
-static bdml_status run(bdml_engine *e, double *ws)
+static bdml_status run(bdml_engine *e, double *ws, bool proven)
 {
     bdml_phase previous = bdml_phase_enter(e->h, BDML_PHASE_SOLVE);
     bdml_status status = BDML_OK;
@@ -374,6 +380,7 @@ static bdml_status run(bdml_engine *e, double *ws)
     trivial_proof(e);
     BDML_GO(objective_density(e));
     start_dual(e);
+    if (proven) BDML_GO(bdml_infeasible_test(e, e->y));
     BDML_GO(start_point(e, ws));
     bdml_table_header(e);
     if (e->proof == BDML_PROOF_NONE) BDML_GO(bdml_augmented_run(e));
@@ -382,8 +389,9 @@ done:
     return status;
 }
 
+/* proven: the multipliers of the warm start are a proof, to be tested first. */
 static bdml_status solve_on(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
-                            bdml_solve_result *r)
+                            bool proven, bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
     bdml_engine e;
@@ -391,12 +399,42 @@ static bdml_status solve_on(bdml_handle *h, bdml_problem *p, const bdml_solve_se
 
     BDML_TRY(bdml_engine_init(&e, h, p, s));
     BDML_NEW(h, ws, (size_t)p->d * (size_t)p->r);
-    BDML_GO(run(&e, ws));
+    BDML_GO(run(&e, ws, proven));
     BDML_GO(export_result(&e, r));
     bdml_table_footer(&e, r);
 done:
     free(ws);
     bdml_engine_free(&e);
+    return status;
+}
+
+/* The reduction left out a little (columns that depend on each other only to the digits of a file): go on
+ * in the whole space from what was found. One look there is mostly all it takes, and what is reported then
+ * holds for the data as they are. */
+static bdml_status solve_whole(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
+                               bdml_solve_result *r)
+{
+    bdml_solve_result first = *r;
+    bdml_solve_settings warm = *s;
+
+    memset(r, 0, sizeof *r);
+    bdml_status status = BDML_OK;
+    if (!p->whole)
+        BDML_GO(bdml_problem_build(h, p->n, p->d, p->x, p->ld, p->c, p->objective, p->diagonal,
+                                   false, &p->whole));
+    warm.warm_metric = first.m;
+    warm.warm_multiplier = first.y;
+    warm.max_iter = BDML_MAX(s->max_iter - first.iterations, 1);
+    if (!s->hard) warm.C = first.C;
+    if (s->time_limit > 0.0) warm.time_limit = BDML_MAX(s->time_limit - first.seconds, 1e-3);
+    BDML_GO(solve_on(h, p->whole, &warm, first.proof != BDML_PROOF_NONE, r));
+    r->iterations += first.iterations;
+    r->seconds += first.seconds;
+    r->rank = first.rank;
+    if (!s->hard) r->C0 = first.C0;
+    if (first.stop != BDML_STOP_DONE && r->outcome == BDML_STOPPED) r->stop = first.stop;
+done:
+    bdml_solve_result_free(&first);
     return status;
 }
 
@@ -406,7 +444,8 @@ bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve
     memset(r, 0, sizeof *r);
     BDML_TRY(check_settings(h, s));
     bdml_la_enter();
-    bdml_status status = solve_on(h, p, s, r);
+    bdml_status status = solve_on(h, p, s, false, r);
+    if (status == BDML_OK && !p->exact) status = solve_whole(h, p, s, r);
     bdml_la_leave();
     if (status != BDML_OK) bdml_solve_result_free(r);
     return status;

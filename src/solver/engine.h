@@ -66,7 +66,9 @@ typedef struct bdml_engine {
     double *g, *w, *b, *q, *u;
     double gamma;       /* least <G,M> per unit of trace (eq. 14) */
     double penalty_inv; /* 1/rho; 0: the loss itself is smooth */
-    double aim;         /* margins are aimed at aim * b, >= 1 */
+    double aim;         /* the inner problem's margins are aim * b, >= 1 */
+    bool scalable;      /* the last M could be scaled to meet the margins within the set */
+    int aim_rounds;     /* since aim was set */
     double C, C0;       /* user's */
 
     /* iterates */
@@ -89,6 +91,9 @@ typedef struct bdml_engine {
     double *interior, *interior_v;
     bdml_proof proof;
     double *proof_y;
+    bool proof_final;   /* nothing better is to be had */
+    int proof_rounds;   /* since there is one */
+    double proof_trace; /* the proof holds for every trace below */
 
     int64_t iterations;
     int64_t rounds;

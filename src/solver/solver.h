@@ -67,6 +67,7 @@ typedef struct bdml_solve_result {
     double *m; /* d*d, or d when diagonal; NULL when no M is known (infeasible) */
     double *y; /* one multiplier per constraint: those of `lower`, or the proof */
     bdml_proof proof;
+    double proof_trace;    /* the proof excludes every M with a trace below this */
     int64_t contradicting; /* constraints in the proof, */
     int64_t *important;    /* by number, the weightiest first */
     double C, C0;          /* soft form: weight used, and the threshold under which M = 0 is best */

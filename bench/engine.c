@@ -1,0 +1,255 @@
+/* engine.c - times of the certified solver, and its problems in SDPA format for other solvers.
+ *
+ *     bench_engine gaussian N D p|t [settings]    Gaussian classes (5), 3 targets and 3 impostors a point
+ *     bench_engine FILE.csv p|t [settings]        data of a file, z-scored
+ *     bench_engine scaling                        growth with the constraints and with d, soft triplets
+ *
+ * settings: K=10 R=INFINITY gap=1e-4 hard | softness=5, hinge, diagonal, threads=1, max-iter=N, verbose,
+ * sdpa=FILE.dat-s (write the hard problem, lifted with alpha: M - alpha I >= 0, K alpha I - M >= 0, margins and
+ * trace as an LP block). One line of results: bracket, kappa, iterations, seconds by phase. */
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+#include "solver/solver.h"
+
+enum { CLASSES = 5 };
+
+static void print_line(void *user, bdml_log_level level, const char *line)
+{
+    (void)user, (void)level;
+    fprintf(stderr, "%s\n", line);
+}
+
+static void check(bdml_handle *h, bdml_status status)
+{
+    if (status == BDML_OK) return;
+    fprintf(stderr, "bench_engine: %s\n", bdml_last_error(h));
+    exit(1);
+}
+
+/* ---- data ---------------------------------------------------------------------------------------------- */
+
+/* n points of d dimensions around CLASSES normal centres. */
+static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
+{
+    bdml_rng r = bdml_rng_make(1, 2);
+    double *x = malloc(sizeof *x * (size_t)n * (size_t)d),
+           *centre = malloc(sizeof *x * CLASSES * (size_t)d);
+    int64_t *y = malloc(sizeof *y * (size_t)n);
+    bdml_dataset *data = NULL;
+    if (!x || !centre || !y) exit(1);
+    for (int i = 0; i < CLASSES * d; i++) centre[i] = bdml_rng_normal(&r);
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = (int64_t)bdml_rng_below(&r, CLASSES);
+        for (int j = 0; j < d; j++) x[i * d + j] = centre[y[i] * d + j] + bdml_rng_normal(&r);
+    }
+    check(h, bdml_dataset_from_arrays(h, n, d, x, d, y, &data));
+    free(x);
+    free(centre);
+    free(y);
+    return data;
+}
+
+/* Scale in place and mine 3 targets and 3 impostors a point. */
+static bdml_constraints *prepare(bdml_handle *h, bdml_dataset *data, const char *kind)
+{
+    bdml_prepare p = {0};
+    bdml_constraints *c = NULL;
+    check(h, bdml_set(h, "scale", "zscore"));
+    check(h, bdml_set(h, "kind", kind[0] == 'p' ? "pair" : "triplet"));
+    check(h, bdml_prepare_fit(h, data, &p));
+    check(h, bdml_prepare_apply(h, &p, data->n, data->x, data->d, data->x));
+    bdml_prepare_free(&p);
+    check(h, bdml_mine_constraints(h, data, &c));
+    return c;
+}
+
+/* ---- SDPA sparse format ------------------------------------------------------------------------------------- */
+
+/* Number of the variable M_ij, from 1; alpha is the one after the last. */
+static int variable(int d, int i, int j)
+{
+    return i <= j ? i * d - i * (i - 1) / 2 + (j - i) + 1 : variable(d, j, i);
+}
+
+static void difference(const bdml_dataset *data, const bdml_constraints *c, int64_t pair, double *f)
+{
+    for (int j = 0; j < data->d; j++)
+        f[j] = data->x[(int64_t)c->pi[pair] * data->d + j] -
+               data->x[(int64_t)c->pj[pair] * data->d + j];
+}
+
+/* min sum_k c_k x_k  s.t.  sum_k F_k x_k - F_0 >= 0; blocks: d, d, and a diagonal one of m + 1. */
+static void write_sdpa(const char *path, const bdml_dataset *data, const bdml_constraints *c,
+                       const bdml_solve_settings *s)
+{
+    int d = data->d, alpha = d * (d + 1) / 2 + 1;
+    double *g = calloc((size_t)d * (size_t)d, sizeof *g), *f = malloc(sizeof *f * (size_t)d);
+    double *near = malloc(sizeof *near * (size_t)d);
+    FILE *out = fopen(path, "w");
+    if (!out || !g || !f || !near) {
+        fprintf(stderr, "bench_engine: cannot write %s\n", path);
+        exit(1);
+    }
+    bool bounded = isfinite(s->trace);
+    fprintf(out, "%d\n3\n%d %d -%lld\n", alpha, d, d, (long long)(c->m + bounded));
+    for (int64_t k = 0; k < c->targets; k++) {
+        difference(data, c, c->target[k], f);
+        for (int i = 0; i < d; i++)
+            for (int j = 0; j < d; j++) g[i * d + j] += f[i] * f[j] / (double)c->targets;
+    }
+    for (int i = 0; i < d; i++)
+        for (int j = i; j < d; j++) fprintf(out, "%.17g ", (i == j ? 1.0 : 2.0) * g[i * d + j]);
+    fprintf(out, "0\n");
+    for (int64_t t = 0; t < c->m; t++)
+        fprintf(out, "0 3 %lld %lld %.17g\n", (long long)t + 1, (long long)t + 1, s->margin);
+    if (bounded)
+        fprintf(out, "0 3 %lld %lld %.17g\n", (long long)c->m + 1, (long long)c->m + 1, -s->trace);
+    for (int i = 0; i < d; i++)
+        for (int j = i; j < d; j++) {
+            int v = variable(d, i, j);
+            fprintf(out, "%d 1 %d %d 1\n%d 2 %d %d -1\n", v, i + 1, j + 1, v, i + 1, j + 1);
+            if (bounded && i == j)
+                fprintf(out, "%d 3 %lld %lld -1\n", v, (long long)c->m + 1, (long long)c->m + 1);
+        }
+    for (int64_t t = 0; t < c->m; t++) {
+        difference(data, c, c->far[t], f);
+        for (int j = 0; j < d; j++) near[j] = 0.0;
+        if (c->near[t] >= 0) difference(data, c, c->near[t], near);
+        for (int i = 0; i < d; i++)
+            for (int j = i; j < d; j++)
+                fprintf(out, "%d 3 %lld %lld %.17g\n", variable(d, i, j), (long long)t + 1,
+                        (long long)t + 1, (i == j ? 1.0 : 2.0) * (f[i] * f[j] - near[i] * near[j]));
+    }
+    for (int i = 1; i <= d; i++)
+        fprintf(out, "%d 1 %d %d -1\n%d 2 %d %d %.17g\n", alpha, i, i, alpha, i, i, s->K);
+    fclose(out);
+    free(g);
+    free(f);
+    free(near);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------ */
+
+typedef struct job {
+    bdml_solve_settings s;
+    bool diagonal;
+    const char *sdpa;
+} job;
+
+static double phase(const bdml_handle *h, bdml_phase p)
+{
+    return bdml_phase_seconds(h, (int)p);
+}
+
+/* Solve, print a line, return the seconds of set-up and solve. */
+static double solve(bdml_handle *h, const char *name, const bdml_dataset *data,
+                    const bdml_constraints *c, const job *j)
+{
+    static const char *const outcome[] = {"optimal", "infeasible", "stopped"};
+    bdml_problem *p = NULL;
+    bdml_solve_result r;
+    double eigen = phase(h, BDML_PHASE_EIGEN), gradient = phase(h, BDML_PHASE_GRADIENT),
+           since = bdml_now();
+    check(h, bdml_problem_new(h, data->n, data->d, data->x, data->d, c, NULL, j->diagonal, &p));
+    check(h, bdml_problem_solve(h, p, &j->s, &r));
+    double seconds = bdml_now() - since;
+    printf("%s n %lld d %d m %lld K %g: %s [%.8g, %.8g] gap %.1e kappa %.6g iterations %lld "
+           "seconds %.4f"
+           " (eigen %.4f, operator %.4f)\n",
+           name, (long long)data->n, data->d, (long long)c->m, j->s.K, outcome[r.outcome], r.lower,
+           r.upper, r.gap, r.kappa, (long long)r.iterations, seconds,
+           phase(h, BDML_PHASE_EIGEN) - eigen, phase(h, BDML_PHASE_GRADIENT) - gradient);
+    fflush(stdout);
+    bdml_solve_result_free(&r);
+    bdml_problem_free(p);
+    return seconds;
+}
+
+static double run(bdml_handle *h, const char *name, bdml_dataset *data, const char *kind,
+                  const job *j)
+{
+    bdml_constraints *c = prepare(h, data, kind);
+    if (j->sdpa) write_sdpa(j->sdpa, data, c, &j->s);
+    double seconds = solve(h, name, data, c, j);
+    bdml_free_constraints(c);
+    bdml_free_dataset(data);
+    return seconds;
+}
+
+/* Exponents between the ends of two ladders: constraints at fixed d, and d at fixed n. */
+static void scaling(bdml_handle *h, job *j)
+{
+    static const int64_t ns[] = {1250, 2500, 5000, 10000, 20000};
+    static const int ds[] = {25, 50, 100, 200, 400};
+    enum { STEPS = 5 };
+    double t[STEPS];
+    for (int k = 0; k < STEPS; k++) t[k] = run(h, "soft triplets", gaussian(h, ns[k], 50), "t", j);
+    printf("time grows as constraints^%.2f (m %lld to %lld)\n",
+           log(t[STEPS - 1] / t[0]) / log(16.0), (long long)ns[0] * 9,
+           (long long)ns[STEPS - 1] * 9);
+    for (int k = 0; k < STEPS; k++)
+        t[k] = run(h, "soft triplets", gaussian(h, 2000, ds[k]), "t", j);
+    printf("time grows as d^%.2f (d %d to %d)\n", log(t[STEPS - 1] / t[0]) / log(16.0), ds[0],
+           ds[STEPS - 1]);
+}
+
+static bool setting(bdml_handle *h, job *j, const char *a)
+{
+    if (strncmp(a, "K=", 2) == 0)
+        j->s.K = atof(a + 2);
+    else if (strncmp(a, "R=", 2) == 0)
+        j->s.trace = atof(a + 2);
+    else if (strncmp(a, "gap=", 4) == 0)
+        j->s.gap = atof(a + 4);
+    else if (strncmp(a, "max-iter=", 9) == 0)
+        j->s.max_iter = atoll(a + 9);
+    else if (strncmp(a, "softness=", 9) == 0)
+        j->s.softness = atof(a + 9), j->s.hard = false;
+    else if (strncmp(a, "threads=", 8) == 0)
+        check(h, bdml_set(h, "threads", a + 8));
+    else if (strncmp(a, "sdpa=", 5) == 0)
+        j->sdpa = a + 5;
+    else if (strcmp(a, "hard") == 0)
+        j->s.hard = true;
+    else if (strcmp(a, "hinge") == 0)
+        j->s.loss = BDML_LOSS_HINGE;
+    else if (strcmp(a, "diagonal") == 0)
+        j->diagonal = true;
+    else if (strcmp(a, "verbose") == 0)
+        bdml_set_log(h, print_line, NULL);
+    else
+        return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    bdml_handle *h = NULL;
+    job j = {.s = bdml_solve_defaults()};
+    if (argc < 2 || bdml_create(&h) != BDML_OK) {
+        fprintf(stderr,
+                "usage: bench_engine gaussian N D p|t | FILE.csv p|t | scaling  [settings]\n");
+        return 2;
+    }
+    check(h, bdml_set(h, "threads", "1"));
+    int first = strcmp(argv[1], "scaling") == 0 ? 2 : strcmp(argv[1], "gaussian") == 0 ? 5 : 3;
+    j.s.hard = first != 2;
+    j.s.gap = first != 2 ? 1e-4 : 1e-3;
+    for (int i = first; i < argc; i++)
+        if (!setting(h, &j, argv[i])) {
+            fprintf(stderr, "bench_engine: unknown setting '%s'\n", argv[i]);
+            return 2;
+        }
+    if (first == 2) {
+        scaling(h, &j);
+    } else if (first == 5 && argc >= 5) {
+        run(h, argv[4], gaussian(h, atoll(argv[2]), atoi(argv[3])), argv[4], &j);
+    } else if (first == 3 && argc >= 3) {
+        bdml_dataset *data = NULL;
+        check(h, bdml_read_dataset(h, argv[1], &data));
+        run(h, argv[2], data, argv[2], &j);
+    }
+    bdml_free(h);
+    return 0;
+}
