@@ -261,7 +261,8 @@ static void check_set(bdml_handle *h, work *w)
     double K = w->e->K, allowed = K * (1.0 + 1e-9 + 4.0 * w->d * DBL_EPSILON * K);
     double kappa = lo > 0.0L ? (double)(hi / lo) : INFINITY;
     w->v->kappa = kappa;
-    note(w->v, "distortion", kappa <= allowed, h->c_locale, "kappa(M) = %.12g, cap K = %.12g", kappa, K);
+    note(w->v, "distortion", kappa <= allowed, h->c_locale, "kappa(M) = %.12g, cap K = %.12g",
+         kappa, K);
     if (isfinite(w->e->R)) {
         bool fits = trace <= w->e->R * (1.0L + TOLERANCE);
         note(w->v, "trace", fits, h->c_locale, "trace(M) = %.12g, bound R = %.12g", (double)trace,

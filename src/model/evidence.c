@@ -34,12 +34,12 @@ static bdml_status put_constraints(bdml_handle *h, const bdml_constraints *c, bd
 
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c)
 {
-    json_t *o =
-        json_pack("{s:s, s:b, s:b, s:b, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "claim",
-                  claim_names[e->claim], "hard", e->hard, "diagonal", e->diagonal, "squared",
-                  e->squared, "pull", pull_names[e->pull], "g_scale", e->g_scale, "margin", e->margin, "K", e->K, "cost",
-                  e->cost, "lower", e->lower, "upper", isfinite(e->upper) ? e->upper : 0.0,
-                  "gap_asked", e->gap_asked, "rows", (json_int_t)e->constraints->n);
+    json_t *o = json_pack("{s:s, s:b, s:b, s:b, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}",
+                          "claim", claim_names[e->claim], "hard", e->hard, "diagonal", e->diagonal,
+                          "squared", e->squared, "pull", pull_names[e->pull], "g_scale", e->g_scale,
+                          "margin", e->margin, "K", e->K, "cost", e->cost, "lower", e->lower,
+                          "upper", isfinite(e->upper) ? e->upper : 0.0, "gap_asked", e->gap_asked,
+                          "rows", (json_int_t)e->constraints->n);
     int bad = !o;
     if (o && isfinite(e->R)) bad |= json_object_set_new(o, "R", json_real(e->R));
     bad |= json_object_set_new(bdml_container_header(c), "evidence", o);
@@ -75,10 +75,12 @@ static bdml_status get_header(bdml_handle *h, const json_t *o, bdml_evidence *e,
     const char *claim = NULL, *pull = NULL;
     int hard = 0, diagonal = 0, squared = 0;
     json_int_t n = 0;
-    if (json_unpack((json_t *)o, "{s:s, s:b, s:b, s:b, s:s, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:I}",
-                    "claim", &claim, "hard", &hard, "diagonal", &diagonal, "squared", &squared,
-                    "pull", &pull, "g_scale", &e->g_scale, "margin", &e->margin, "K", &e->K, "cost", &e->cost, "lower",
-                    &e->lower, "upper", &e->upper, "gap_asked", &e->gap_asked, "rows", &n) != 0)
+    if (json_unpack((json_t *)o,
+                    "{s:s, s:b, s:b, s:b, s:s, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:I}", "claim",
+                    &claim, "hard", &hard, "diagonal", &diagonal, "squared", &squared, "pull",
+                    &pull, "g_scale", &e->g_scale, "margin", &e->margin, "K", &e->K, "cost",
+                    &e->cost, "lower", &e->lower, "upper", &e->upper, "gap_asked", &e->gap_asked,
+                    "rows", &n) != 0)
         return refuse(h, "a field is missing");
     int known_claim = name_index(claim, 3, claim_names);
     int known_pull = name_index(pull, 2, pull_names);

@@ -34,7 +34,8 @@ typedef struct bdml_evidence {
     double K, R;    /* R infinite: no bound */
     double cost;
     double lower, upper, gap_asked;
-    double *reference; /* reference_rows rows of reference_columns (model->d), or NULL: identity, B = L */
+    double *
+        reference; /* reference_rows rows of reference_columns (model->d), or NULL: identity, B = L */
     int reference_rows, reference_columns;
     double *map; /* B, model->q rows of reference_rows; NULL without a reference */
     int map_rows;

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 static const char *const shape_keys[] = {
-    "kind", "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
-    "fill", "pca_variance",    "classes",   "feature_names",    "points", "name_bytes", "evidence",
+    "kind",     "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
+    "fill",     "pca_variance",    "classes",   "feature_names",    "points", "name_bytes",
+    "evidence",
 };
 const char bdml_model_kind[] = "model", bdml_proof_kind[] = "proof";
 
