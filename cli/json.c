@@ -4,11 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void cli_put(json_t *object, const char *key, json_t *value)
-{
-    json_object_set_new(object, key, value ? value : json_null());
-}
-
 json_t *cli_real(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
@@ -26,6 +21,18 @@ json_t *cli_string(const char *s)
     text = json_string(copy);
     free(copy);
     return text;
+}
+
+/* Keys may be names out of data files too. */
+void cli_put(json_t *object, const char *key, json_t *value)
+{
+    json_t *name = cli_string(key);
+    if (!value) value = json_null();
+    if (name)
+        json_object_set_new(object, json_string_value(name), value);
+    else
+        json_decref(value);
+    json_decref(name);
 }
 
 /* ---- printing ---------------------------------------------------------------------------------- */

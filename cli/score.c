@@ -75,7 +75,7 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
         cli_put(row, "truth", cli_string(s->truth.text[t]));
         cli_put(row, "predicted", counts);
         json_array_append_new(confusion, row);
-        json_object_set_new(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
+        cli_put(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
     }
     cli_put(out, "labelled", json_integer(s->total));
     cli_put(out, "wrong", json_integer(s->wrong));
