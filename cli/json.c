@@ -35,10 +35,10 @@ void cli_put(json_t *object, const char *key, json_t *value)
     json_decref(name);
 }
 
-/* ---- printing ---------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
-/* jansson prints 0.3 as 0.29999999999999999. Numbers here are the shortest that read back to the same
- * double, and arrays of plain values stay on one line. */
+/* jansson prints 0.3 as 0.29999999999999999. Numbers here are the shortest that read back to the
+ * same double, and arrays of plain values stay on one line. */
 static bool is_nested(const json_t *v)
 {
     return json_is_object(v) || json_is_array(v);

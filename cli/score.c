@@ -85,8 +85,8 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
     cli_put(out, "confusion", confusion);
 }
 
-/* Characters for each column of the confusion matrix beside the first three, or 0: the matrix does not
- * fit a screen, and only the recalls are printed. */
+/* Characters for each column of the confusion matrix beside the first three, or 0: the matrix does
+ * not fit a screen, and only the recalls are printed. */
 static int column_width(const cli_score *s)
 {
     int first = (int)strlen("true class"), digits = snprintf(NULL, 0, "%" PRId64, s->total);
