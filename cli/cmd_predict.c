@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- points that vote -------------------------------------------------------------------------------- */
+/* ---- points that vote ------------------------------------------------------------------------ */
 
 /* A model without classes (imported) takes over those of the training file. */
 static bdml_status adopt_classes(cli *c, bdml_model *model, const bdml_dataset *train)
@@ -87,7 +87,7 @@ static void warn_own_points(cli *c, const bdml_model *model)
                  data);
 }
 
-/* ---- predictions ---------------------------------------------------------------------------------------- */
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 typedef struct job {
     cli *c;

@@ -4,11 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void cli_put(json_t *object, const char *key, json_t *value)
-{
-    json_object_set_new(object, key, value ? value : json_null());
-}
-
 json_t *cli_real(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
@@ -28,10 +23,22 @@ json_t *cli_string(const char *s)
     return text;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------- */
+/* Keys may be names out of data files too. */
+void cli_put(json_t *object, const char *key, json_t *value)
+{
+    json_t *name = cli_string(key);
+    if (!value) value = json_null();
+    if (name)
+        json_object_set_new(object, json_string_value(name), value);
+    else
+        json_decref(value);
+    json_decref(name);
+}
 
-/* jansson prints 0.3 as 0.29999999999999999. Numbers here are the shortest that read back to the same
- * double, and arrays of plain values stay on one line. */
+/* ---- printing -------------------------------------------------------------------------------- */
+
+/* jansson prints 0.3 as 0.29999999999999999. Numbers here are the shortest that read back to the
+ * same double, and arrays of plain values stay on one line. */
 static bool is_nested(const json_t *v)
 {
     return json_is_object(v) || json_is_array(v);

@@ -75,7 +75,7 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
         cli_put(row, "truth", cli_string(s->truth.text[t]));
         cli_put(row, "predicted", counts);
         json_array_append_new(confusion, row);
-        json_object_set_new(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
+        cli_put(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
     }
     cli_put(out, "labelled", json_integer(s->total));
     cli_put(out, "wrong", json_integer(s->wrong));
@@ -85,8 +85,8 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
     cli_put(out, "confusion", confusion);
 }
 
-/* Characters for each column of the confusion matrix beside the first three, or 0: the matrix does not
- * fit a screen, and only the recalls are printed. */
+/* Characters for each column of the confusion matrix beside the first three, or 0: the matrix does
+ * not fit a screen, and only the recalls are printed. */
 static int column_width(const cli_score *s)
 {
     int first = (int)strlen("true class"), digits = snprintf(NULL, 0, "%" PRId64, s->total);

@@ -304,6 +304,18 @@ ok "eval: the same bytes with 1 and 2 threads" cmp -s threads-1 threads-2
 works eval "$data/iris.csv" --folds 5 --stratify
 works eval "$data/iris.csv" --folds 5 --no-stratify -k5
 
+# ---- forms of options
+works eval "$data/iris.csv" --splits 2 -qk5 -j 1
+ok "-qk5: quiet, five neighbours" [ "$(wc -l <out)" -eq 2 ]
+works neighbors --neighbors=1 -o ./k.csv -- line.csv
+cp line.csv ./-line.csv
+works neighbors -qk1 -ok2.csv -- -line.csv
+ok "-- ends the options, values may be glued" cmp -s k.csv k2.csv
+works eval "$data/iris.csv" --splits 2 --scale none --scale zscore --json
+ok "the last value counts" field out 'r["scale"] == "zscore"'
+printf 'x,class\n1,caf\351\n2,b\n1.5,caf\351\n2.5,b\n' >latin.csv
+json 'r["classes"]["caf?"] == 2' info latin.csv
+
 # ---- convert, info, export, import, generate
 works convert "$data/iris.csv" iris.tsv
 works convert iris.tsv iris.csv
