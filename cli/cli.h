@@ -188,7 +188,6 @@ bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w); /* .tsv: t
 bdml_status cli_writer_text(cli_writer *w, const char *s);            /* quoted where needed */
 bdml_status cli_writer_real(cli_writer *w, double v);
 bdml_status cli_writer_int(cli_writer *w, int64_t v);
-bdml_status cli_writer_raw(cli_writer *w, const char *s); /* as it is, no separator */
 bdml_status cli_writer_end_row(cli_writer *w);
 bdml_status cli_writer_close(cli_writer *w); /* commit */
 void cli_writer_discard(cli_writer *w);

@@ -250,6 +250,23 @@ works neighbors mapped-train.csv mapped.csv -k 2 -o a.csv
 works neighbors train.csv test.csv --model wine.bdml -k 2 -o b.csv
 ok "neighbors --model = neighbors of mapped points" [ "$(cut -d, -f1-3 a.csv)" = "$(cut -d, -f1-3 b.csv)" ]
 
+# Class names that are no numbers, and a matrix of seven classes.
+works train "$data/segment.csv" -o segment.bdml --scale zscore --pca 5
+ok "a constant column is told" grep -q '^bdml: warning: .*region_pixel_count' err
+json 'any("region_pixel_count" in w for w in r["warnings"])' train "$data/segment.csv" -o s.bdml \
+    --scale zscore
+works predict segment.bdml "$data/segment.csv" -o x.csv
+ok "predict: the table stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+ok "predict: a confusion matrix" grep -qE '^sky +330 +[0-9.]+ +0 +0 ' out
+ok "predict: warns that the points vote for themselves" grep -q 'each point votes for itself' err
+for ending in csv svmlight npy; do
+    works transform segment.bdml "$data/segment.csv" -o s.$ending
+    works neighbors s.$ending -k 1 --which same -o s-$ending.csv
+done
+ok "transform: the same points and classes in CSV and svmlight" cmp -s s-csv.csv s-svmlight.csv
+ok "transform: the same points and classes in CSV and NPY" cmp -s s-csv.csv s-npy.csv
+json 'r["classes"]["sky"] == 330' info s.svmlight
+
 # ---- neighbors
 works neighbors "$data/iris.csv" -k 2
 ok "neighbors: heading" [ "$(head -n 1 out)" = row,rank,neighbor,distance ]
@@ -314,7 +331,11 @@ json 'r["constant_columns"] == ["b"] and r["missing_values"] == 1 and r["incompl
 works info wine.bdml
 ok "info: spectrum of a model" grep -q '^largest' out
 ok "info of a model stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
-json 'r["type"] == "model" and len(r["spectrum"]["eigenvalues"]) == 13' info wine.bdml
+json 'r["type"] == "model" and len(r["spectrum"]["eigenvalues"]) == 13 and
+    abs(r["spectrum"]["largest"] / r["spectrum"]["smallest"] / r["kappa"] - 1) < 1e-9 and
+    0.9 * sum(r["spectrum"]["eigenvalues"]) <=
+        sum(r["spectrum"]["eigenvalues"][:r["spectrum"]["holds_90_percent"]]) and
+    r["spectrum"]["holds_90_percent"] <= 13' info wine.bdml
 
 for what in L M; do
     for ending in npy csv mat; do

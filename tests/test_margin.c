@@ -164,6 +164,8 @@ static void values_match_explicit_matrices(void **state)
     compare_with_matrices(h, 400, 6, 20, 30, 10);    /* fewer pairs than points */
     compare_with_matrices(h, 20, 70, 30, 40, 60);    /* two panels of the result */
     compare_with_matrices(h, 1500, 3, 900, 0, 2500); /* several parts and tiles */
+    compare_with_matrices(h, 12, 600, 3, 2, 4);      /* fewer partial sums, many panels */
+    compare_with_matrices(h, 12, 1089, 3, 2, 4);     /* one partial sum; 17 panels of 64 + 1 */
     compare_with_matrices(h, 9, 1, 5, 6, 7);         /* d = 1 */
     compare_with_matrices(h, 2, 3, 0, 1, 0);         /* one constraint, no target */
     compare_with_matrices(h, 3, 3, 1, 0, 1);

@@ -142,7 +142,7 @@ static inline uint64_t bdml_pair_key(int32_t i, int32_t j)
  * No d x d matrix per constraint, nothing allocated after init, BLAS-3, fixed tiles: same bits for
  * any number of threads. A subset (the active set) costs only its own pairs and points. Every sum
  * over data passes through `reduce` when it is set (several machines). The calls that compute stand
- * between bdml_la_enter and bdml_la_leave of the caller. */
+ * between bdml_la_enter and bdml_la_leave of the caller. Threads: the handle's at bdml_margin_new. */
 typedef struct bdml_margin bdml_margin;
 
 bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
