@@ -121,8 +121,8 @@ static bdml_status unpack(bdml_handle *h, bdml_container *c, bool proof_too, bdm
     json_t *header = bdml_container_header(c);
     const char *kind = json_string_value(json_object_get(header, "kind"));
 
-    if (!kind || (strcmp(kind, bdml_model_kind) != 0 &&
-                  !(proof_too && strcmp(kind, bdml_proof_kind) == 0)))
+    if (!kind ||
+        (strcmp(kind, bdml_model_kind) != 0 && !(proof_too && strcmp(kind, bdml_proof_kind) == 0)))
         return bdml_fail(h, BDML_ERR_FORMAT, "this bdml file holds no model but '%.50s'",
                          kind ? kind : "something unnamed");
     BDML_TRY(read_prepare(h, c, header, &m->prepare));

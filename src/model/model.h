@@ -66,8 +66,9 @@ struct bdml_model {
 /* A model with everything but L: the preparation is taken over (moved), names copied from data. */
 bdml_status bdml_model_new(bdml_handle *h, const bdml_dataset *data, bdml_prepare *prepare, int q,
                            bdml_model **out);
-/* M (d x d, symmetric PSD) = L'L: L has q = rank rows, by descending eigenvalue; the caller's to free. */
-bdml_status bdml_metric_factor(bdml_handle *h, int d, const double *m, int *q, double **l,
+/* M (d x d, symmetric PSD) = L'L: *out = L has `rank` rows, by descending eigenvalue; the caller's to
+ * free. */
+bdml_status bdml_metric_factor(bdml_handle *h, int d, const double *m, int *rank, double **out,
                                double *kappa);
 /* The same into the model. */
 bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m);

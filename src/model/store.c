@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 static const char *const shape_keys[] = {
-    "kind", "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
-    "fill", "pca_variance",    "classes",   "feature_names",    "points", "name_bytes", "evidence",
+    "kind",     "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
+    "fill",     "pca_variance",    "classes",   "feature_names",    "points", "name_bytes",
+    "evidence",
 };
 const char bdml_model_kind[] = "model", bdml_proof_kind[] = "proof";
 
@@ -141,7 +142,7 @@ bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **ou
 const char *bdml_model_describe(const bdml_model *model)
 {
     if (!model) return NULL;
-    bdml_model *m = (bdml_model *)(uintptr_t)model; /* the cache is no part of the model's value */
+    bdml_model *m = (bdml_model *)model; /* the cache is no part of the model's value */
     char *known = atomic_load(&m->description), *text = NULL;
     if (known) return known;
     json_t *o = describe(model);
