@@ -35,8 +35,7 @@ static int block_width(int components)
 bool bdml_pca_krylov_pays(const bdml_dataset *data, double asked)
 {
     int64_t side = BDML_MIN(data->n, (int64_t)data->d);
-    return side > EXACT_UP_TO && asked >= 1.0 &&
-           asked + OVERSAMPLING <= (double)(side / SMALL_SHARE);
+    return side > EXACT_UP_TO && asked >= 1.0 && asked + OVERSAMPLING <= (double)side / SMALL_SHARE;
 }
 
 typedef struct krylov {

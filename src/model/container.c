@@ -143,8 +143,8 @@ static bdml_status header_text(bdml_handle *h, bdml_container *c, char **text)
         ok ? json_dumps(c->header, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     uselocale(was);
     if (*text) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_MEMORY,
-                     "the file header cannot be written as JSON: out of memory");
+    bdml_fail(h, BDML_ERR_MEMORY, "the file header cannot be written as JSON: out of memory");
+    return BDML_ERR_MEMORY;
 }
 
 static void put_cells(const bdml_item *item, unsigned char *out)

@@ -152,8 +152,8 @@ done:
 
 bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m)
 {
-    int q;
-    double *l, kappa;
+    int q = 0;
+    double *l = NULL, kappa = INFINITY;
     BDML_TRY(bdml_metric_factor(h, model->d, m, &q, &l, &kappa));
     return take_map(model, q, l, kappa);
 }

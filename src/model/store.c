@@ -142,7 +142,7 @@ bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **ou
 const char *bdml_model_describe(const bdml_model *model)
 {
     if (!model) return NULL;
-    bdml_model *m = (bdml_model *)(uintptr_t)model; /* the cache is no part of the model's value */
+    bdml_model *m = (bdml_model *)model; /* the cache is no part of the model's value */
     char *known = atomic_load(&m->description), *text = NULL;
     if (known) return known;
     json_t *o = describe(model);
