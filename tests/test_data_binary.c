@@ -274,6 +274,31 @@ static void labels_file_is_read(void **state)
     bdml_free_dataset(data);
 }
 
+/* A column of the matrix may be the label, as in a CSV file; but only when asked for. */
+static void labels_from_a_column(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[4] = {1, 3, 4, 6};
+    char path[512];
+    bytes b = npy_doubles("(2, 3)", 6, SIX);
+    snprintf(path, sizeof path, "%s", save("column.npy", &b));
+    check_file(h, path, 2, 3, SIX);
+    check_ok(h, bdml_set(h, "label", "2"));
+    bdml_dataset *data = read_ok(h, path);
+    check_rows(data, 2, 2, x);
+    check_labels(data, (const char *const[]){"2", "5"});
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label", "last"));
+    data = read_ok(h, path);
+    check_rows(data, 2, 2, (const double[]){1, 2, 4, 5});
+    check_labels(data, (const char *const[]){"3", "6"});
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label", "4"));
+    check_refused(h, path, "label column 4 is not among the 3 columns");
+    check_ok(h, bdml_set(h, "label", "species"));
+    check_refused(h, path, "no column is called 'species'");
+}
+
 /* ---- NPZ ------------------------------------------------------------------------------------------ */
 
 static bytes npy_words(const char *a, const char *b, const char *c)
@@ -779,6 +804,7 @@ int main(void)
         handle_test(npy_streams),
         handle_test(npy_claims_are_not_believed),
         handle_test(labels_file_is_read),
+        handle_test(labels_from_a_column),
         handle_test(npz_chooses_variables),
         handle_test(npz_takes_the_only_matrix),
         handle_test(mat_reads_every_class),
