@@ -151,6 +151,24 @@ static void npy_orders_and_ranks(void **state)
     check_file(h, save("wide.npy", &wide), 1, 24, x);
 }
 
+/* Larger than the tiles of the transposition, and no multiple of them. */
+static void npy_large_fortran(void **state)
+{
+    bdml_handle *h = *state;
+    enum { N = 150, D = 71 };
+    double *x = malloc(sizeof *x * N * D);
+    bytes b = {0};
+    assert_non_null(x);
+    npy_header(&b, "<u2", "True", "(150, 71)");
+    for (int j = 0; j < D; j++)
+        for (int i = 0; i < N; i++) {
+            x[i * D + j] = 400 * j + i;
+            put_int(&b, (uint64_t)(400 * j + i), 2, false);
+        }
+    check_file(h, save("large.npy", &b), N, D, x);
+    free(x);
+}
+
 static void npy_header_variants(void **state)
 {
     bdml_handle *h = *state;
@@ -800,6 +818,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         handle_test(npy_reads_every_type),
         handle_test(npy_orders_and_ranks),
+        handle_test(npy_large_fortran),
         handle_test(npy_header_variants),
         handle_test(npy_streams),
         handle_test(npy_claims_are_not_believed),

@@ -164,15 +164,24 @@ bool bdml_dims_product(int rank, const size_t *dims, size_t *product)
     return true;
 }
 
-/* to[((i_0 n_1 + i_1) n_2 + ...)] = from[i_0 + n_0 (i_1 + n_1 (i_2 + ...))] */
+/* to[((i_0 n_1 + i_1) n_2 + ...)] = from[i_0 + n_0 (i_1 + n_1 (i_2 + ...))], in tiles that keep both
+ * sides in the cache. */
 void bdml_from_fortran(int rank, const size_t *dims, const double *from, double *to)
 {
-    size_t n = dims[0], rest = 1, at[BDML_NPY_MAX_RANK] = {0};
+    enum { TILE = 64 };
+    size_t n = dims[0], rest = 1, at[BDML_NPY_MAX_RANK] = {0}, target[TILE];
+
     for (int i = 1; i < rank; i++) rest *= dims[i];
-    for (size_t column = 0; column < rest; column++) { /* `at` runs with the first index fastest */
-        size_t target = 0;
-        for (int i = 1; i < rank; i++) target = target * dims[i] + at[i];
-        for (size_t row = 0; row < n; row++) to[row * rest + target] = from[column * n + row];
-        for (int i = 1; i < rank && ++at[i] == dims[i]; i++) at[i] = 0;
+    for (size_t column = 0; column < rest; column += TILE) {
+        size_t width = BDML_MIN(rest - column, (size_t)TILE);
+        for (size_t c = 0; c < width; c++) { /* `at` runs with the first index fastest */
+            target[c] = 0;
+            for (int i = 1; i < rank; i++) target[c] = target[c] * dims[i] + at[i];
+            for (int i = 1; i < rank && ++at[i] == dims[i]; i++) at[i] = 0;
+        }
+        for (size_t top = 0; top < n; top += TILE)
+            for (size_t c = 0; c < width; c++)
+                for (size_t row = top; row < BDML_MIN(n, top + TILE); row++)
+                    to[row * rest + target[c]] = from[(column + c) * n + row];
     }
 }
