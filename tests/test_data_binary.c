@@ -353,6 +353,11 @@ static void npz_chooses_variables(void **state)
     check_rows(data, 3, 2, SIX);
     check_labels(data, y);
     bdml_free_dataset(data);
+    bytes packed = load(path);
+    data = read_ok(h, save_gzip("a.npz.gz", &packed));
+    check_rows(data, 3, 2, SIX);
+    check_labels(data, y);
+    bdml_free_dataset(data);
     check_ok(h, bdml_set(h, "variable", "other"));
     check_ok(h, bdml_set(h, "label-variable", "gnd"));
     data = read_ok(h, path);
@@ -643,6 +648,20 @@ static void npy_writer_keeps_labels(void **state)
     }
 }
 
+/* Labels of an earlier file beside one without labels: said, for the reader will take them. */
+static void npy_writer_warns_of_old_labels(void **state)
+{
+    bdml_handle *h = *state;
+    char log[1024] = "";
+    bdml_dataset *data;
+    bdml_set_log(h, keep_log, log);
+    save_text("old.labels.npy", "");
+    check_ok(h, bdml_dataset_from_arrays(h, 3, 2, SIX, 2, NULL, &data));
+    check_ok(h, bdml_write_dataset(h, data, in_folder("old.npy")));
+    check_true(strstr(log, "old.labels.npy is there") != NULL);
+    bdml_free_dataset(data);
+}
+
 /* Whichever write or allocation fails, neither file appears. */
 static void npy_writer_leaves_nothing_half_done(void **state)
 {
@@ -835,6 +854,7 @@ int main(void)
         handle_test(idx_finds_the_labels_beside),
         handle_test(npy_writer_gives_these_bytes),
         handle_test(npy_writer_keeps_labels),
+        handle_test(npy_writer_warns_of_old_labels),
         handle_test(npy_writer_leaves_nothing_half_done),
         handle_test(all_formats_give_the_same_doubles),
         handle_test(readers_survive_allocation_failures),

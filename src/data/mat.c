@@ -8,6 +8,7 @@
 #include "data/mat_scan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <matio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -58,7 +59,7 @@ static bdml_status read_variable(bdml_handle *h, const bdml_mat_file *f, const b
     BDML_GO(bdml_mat_extract(h, f, v, &element, &bytes));
     BDML_NEW(h, path, room);
     snprintf(path, room, "%s/bdml-mat-XXXXXX", folder);
-    fd = mkstemp(path);
+    fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         BDML_GO(bdml_fail(h, BDML_ERR_IO, "%s: no temporary file in %s: %s", f->name, folder,
                           strerror(errno)));

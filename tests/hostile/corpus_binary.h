@@ -169,6 +169,12 @@ static inline void build_npz(void)
     member liar[] = {{"X.npy", npy_doubles("(1000000, 1000000)", 6, NUMBERS)}};
     expect(save_zip("header-lies.npz", ZIP_CM_DEFLATE, 1, liar), FORMAT,
            "announces 8000000000128 bytes");
+    member bomb[] = {{"X.npy", npy_doubles("(3, 2)", 6, NUMBERS)}};
+    for (int i = 0; i < 1 << 20; i++) put_byte(&bomb[0].content, 0);
+    b = load(save_zip("bomb.zip", ZIP_CM_DEFLATE, 1, bomb));
+    memcpy(b.b + find_record(&b, "PK\1\2", 0) + 24, "\xB0\0\0\0", 4); /* 176: as its header says */
+    memcpy(b.b + find_record(&b, "PK\3\4", 0) + 22, "\xB0\0\0\0", 4);
+    expect(save("bomb.npz", &b), FORMAT, "X: holds more than the 48 bytes of data");
     member none[] = {{"readme.txt", {0}}};
     put_text(&none[0].content, "hello");
     expect(save_zip("no-arrays.npz", ZIP_CM_STORE, 1, none), DATA, "no NPY arrays");
