@@ -515,6 +515,41 @@ static void mat_layouts(void **state)
     check_file(h, save("small.mat", &f), 2, 2, (const double[]){1, 3, 2, 4});
 }
 
+/* Characters beyond ASCII: UTF-8 as scipy writes it, UTF-16 as MATLAB does, a pair of surrogates. */
+static void mat_reads_unicode_labels(void **state)
+{
+    bdml_handle *h = *state;
+    for (int layout = 0; layout < 3; layout++)
+        for (int packed = 0; packed < 2; packed++) {
+            bytes f = {0}, y = {0}, x = mat_doubles("X", 2, 3, SIX, false);
+            mat_header(&f, 0x0100, false);
+            mat_add(&f, &x, false);
+            if (layout == 0) { /* two rows, column-major: e', u; e', x */
+                mat_start(&y, MX_CHAR, 2, (const uint32_t[]){2, 2}, "y", false);
+                mat_part(&y, MI_UTF8, "\xC3\xA9u\xC3\xA9x", 6, false);
+            } else {
+                mat_start(&y, MX_CELL, 2, (const uint32_t[]){1, 2}, "y", false);
+                for (int i = 0; i < 2; i++) {
+                    bytes cell = {0};
+                    mat_start(&cell, MX_CHAR, 2, (const uint32_t[]){1, 2}, "", false);
+                    if (layout == 1)
+                        mat_part(&cell, MI_UTF8, i ? "ux" : "\xC3\xA9\xC3\xA9", i ? 2 : 4, false);
+                    else
+                        mat_part(&cell, MI_UTF16, i ? "u\0x" : "\x3D\xD8\x00\xDE", 4, false);
+                    mat_add(&y, &cell, false);
+                }
+            }
+            if (packed)
+                mat_add_compressed(&f, &y);
+            else
+                mat_add(&f, &y, false);
+            bdml_dataset *data = read_ok(h, save("unicode.mat", &f));
+            check_labels(data, layout == 2 ? (const char *const[]){"\xF0\x9F\x98\x80", "ux"}
+                                           : (const char *const[]){"\xC3\xA9\xC3\xA9", "ux"});
+            bdml_free_dataset(data);
+        }
+}
+
 /* Structures, complex numbers, objects beside the wanted matrix do not disturb; asked for, they are
  * refused by name. */
 static void mat_passes_over_what_it_cannot_use(void **state)
@@ -848,6 +883,7 @@ int main(void)
         handle_test(mat_reads_every_class),
         handle_test(mat_reads_sparse_and_logical),
         handle_test(mat_reads_text_labels),
+        handle_test(mat_reads_unicode_labels),
         handle_test(mat_layouts),
         handle_test(mat_passes_over_what_it_cannot_use),
         handle_test(idx_reads_every_type),

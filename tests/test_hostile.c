@@ -179,16 +179,21 @@ static void fuzz(const char *name, const char *format, bytes *good, int tries)
     char path[512];
     int read = 0;
     snprintf(path, sizeof path, "%s", in_folder(name));
-    for (int i = 0; i < tries; i++) {
+    for (int i = -1; i < tries; i++) {
         bdml_handle *h;
         bdml_dataset *data = NULL;
         bytes b = {0};
-        damage(&r, good, &b);
+        if (i < 0) /* the good file itself comes first */
+            put(&b, good->b, good->n);
+        else
+            damage(&r, good, &b);
         save(name, &b);
         assert_int_equal(bdml_create(&h), BDML_OK);
         check_ok(h, bdml_set(h, "format", format));
         bdml_status status = bdml_read_dataset(h, path, &data);
-        if (status == BDML_OK)
+        if (i < 0)
+            check_ok(h, status);
+        else if (status == BDML_OK)
             read++;
         else if (!is_one_line(bdml_last_error(h)) || data)
             fail_msg("%s, try %d: '%s'", name, i, bdml_last_error(h));
@@ -224,6 +229,9 @@ static bytes rich_mat(bool packed, int labels, bool sparse)
     } else if (labels == 1) {
         mat_start(&x, MX_CHAR, 2, dims, "y", false);
         mat_part(&x, MI_UINT16, "a\0b\0a\0c\0d\0c\0", 12, false);
+    } else if (labels == 3) {
+        mat_start(&x, MX_CHAR, 2, dims, "y", false);
+        mat_part(&x, MI_UTF8, "\xC3\xA9u\xC3\xA9x\xE2\x82\xAC!", 10, false);
     } else {
         mat_start(&x, MX_CELL, 2, column, "y", false);
         for (int i = 0; i < 3; i++) {
@@ -251,7 +259,7 @@ static void random_damage_never_crashes(void **state)
     fuzz("fuzz.npz", "npz", &b, tries);
     b = good_zip(ZIP_CM_DEFLATE);
     fuzz("fuzz-d.npz", "npz", &b, tries);
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 8; k++) {
         b = rich_mat(k & 1, k / 2, k >= 2 && k < 4);
         fuzz("fuzz.mat", "mat", &b, tries);
     }
