@@ -55,6 +55,7 @@ struct cli {
     json_t *result;   /* object for --json */
     json_t *warnings; /* array */
     cli_progress progress;
+    bool refuted;       /* certify: the claim does not hold */
     bool output_failed; /* the failure was in writing, not in reading */
     char kept[256];     /* what an interrupted run leaves behind; "" = nothing */
     char *text;         /* text of cli_text_begin under --json */
@@ -223,6 +224,7 @@ void cli_score_free(cli_score *s);
 
 /* ---- one function a command (cmd_*.c) -------------------------------------------------------- */
 
+bdml_status cli_certify(cli *c);
 bdml_status cli_train(cli *c);
 bdml_status cli_predict(cli *c);
 bdml_status cli_transform(cli *c);

@@ -92,7 +92,7 @@ static void scaling_by_hand(void **state)
         check_close(z[2 * i], i / 3.0, 2.3e-16);
         check_true(z[2 * i + 1] == 0.0);
     }
-    assert_int_equal(log.warnings, 2);
+    assert_int_equal(log.warnings, 1); /* the same warning is told once a handle */
     /* New data: another value in the constant column still gives 0, and nothing is clipped. */
     double far[] = {10, 1e9}, out[2];
     check_ok(h, bdml_prepare_apply(h, &p, 1, far, 2, out));

@@ -35,9 +35,8 @@ typedef struct work {
     bdml_verdict *v;
 } work;
 
-static void note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt, ...)
-    BDML_PRINTF(5, 6);
-static void note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt, ...)
+void bdml_verdict_note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt,
+                       ...)
 {
     va_list ap;
     if (v->checks == BDML_CHECKS_MAX) return;
@@ -209,8 +208,9 @@ static bool make_metric(bdml_handle *h, work *w)
         }
     bool ok = off <= 1e-12L * size * (long double)d;
     if (w->e->reference)
-        note(w->v, "map", ok, h->c_locale, "L differs from B times the reference by %.2g of %.2g",
-             (double)off, (double)size);
+        bdml_verdict_note(w->v, "map", ok, h->c_locale,
+                          "L differs from B times the reference by %.2g of %.2g", (double)off,
+                          (double)size);
     return ok;
 }
 
@@ -253,7 +253,8 @@ static void check_set(bdml_handle *h, work *w)
     long double trace = 0.0L;
     memcpy(w->slack, w->metric, dd * sizeof *w->slack);
     if (!bdml_plain_eigenvalues(w->d, w->slack, w->lambda)) {
-        note(w->v, "distortion", false, h->c_locale, "the eigenvalues of M could not be found");
+        bdml_verdict_note(w->v, "distortion", false, h->c_locale,
+                          "the eigenvalues of M could not be found");
         return;
     }
     for (int i = 0; i < w->d; i++) trace += w->lambda[i];
@@ -261,20 +262,20 @@ static void check_set(bdml_handle *h, work *w)
     double K = w->e->K, allowed = K * (1.0 + 1e-9 + 4.0 * w->d * DBL_EPSILON * K);
     double kappa = lo > 0.0L ? (double)(hi / lo) : INFINITY;
     w->v->kappa = kappa;
-    note(w->v, "distortion", kappa <= allowed, h->c_locale, "kappa(M) = %.12g, cap K = %.12g",
-         kappa, K);
+    bdml_verdict_note(w->v, "distortion", kappa <= allowed, h->c_locale,
+                      "kappa(M) = %.12g, cap K = %.12g", kappa, K);
     if (isfinite(w->e->R)) {
         bool fits = trace <= w->e->R * (1.0L + TOLERANCE);
-        note(w->v, "trace", fits, h->c_locale, "trace(M) = %.12g, bound R = %.12g", (double)trace,
-             w->e->R);
+        bdml_verdict_note(w->v, "trace", fits, h->c_locale, "trace(M) = %.12g, bound R = %.12g",
+                          (double)trace, w->e->R);
     }
     if (w->e->diagonal) {
         long double off = 0.0L;
         for (size_t k = 0; k < dd; k++)
             if (k % ((size_t)w->d + 1) != 0) off = fmaxl(off, fabsl(w->metric[k]));
         bool diagonal = off <= hi * 1e-12L;
-        note(w->v, "diagonal", diagonal, h->c_locale, "largest off-diagonal entry %.3g",
-             (double)off);
+        bdml_verdict_note(w->v, "diagonal", diagonal, h->c_locale,
+                          "largest off-diagonal entry %.3g", (double)off);
     }
 }
 
@@ -299,16 +300,17 @@ static bdml_status check_upper(bdml_handle *h, work *w)
     w->v->worst_margin = (double)worst;
     if (w->e->hard) {
         bool met = worst >= 1.0L - TOLERANCE;
-        note(w->v, "margins", met, h->c_locale,
-             "smallest margin is %.10g times what was asked, over %lld constraints", (double)worst,
-             (long long)w->c->m);
+        bdml_verdict_note(w->v, "margins", met, h->c_locale,
+                          "smallest margin is %.10g times what was asked, over %lld constraints",
+                          (double)worst, (long long)w->c->m);
     } else {
         objective += loss;
     }
     w->v->objective = w->v->upper = (double)objective;
     bool ok = objective <= w->e->upper + TOLERANCE * fabs(w->e->upper);
-    note(w->v, "upper", ok, h->c_locale, "objective at M = %.12g, claimed at most %.12g",
-         (double)objective, w->e->upper);
+    bdml_verdict_note(w->v, "upper", ok, h->c_locale,
+                      "objective at M = %.12g, claimed at most %.12g", (double)objective,
+                      w->e->upper);
 done:
     free(mapped);
     free(distance);
@@ -340,8 +342,9 @@ static void check_lower(bdml_handle *h, work *w)
         if (!w->e->hard && w->e->squared) linear -= y * y / (4.0L * c);
         if (!w->e->hard && !w->e->squared) feasible = feasible && y <= c * (1.0L + 1e-12L);
     }
-    note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero%s",
-         (long long)w->e->duals, (long long)w->c->m, feasible ? "" : "; some are out of range");
+    bdml_verdict_note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero%s",
+                      (long long)w->e->duals, (long long)w->c->m,
+                      feasible ? "" : "; some are out of range");
     /* A metric better than N has <G,.> below the objective at N, hence this trace at most. */
     memcpy(w->slack, w->g, dd * sizeof *w->slack);
     if (!bdml_plain_eigenvalues(w->d, w->slack, w->lambda)) feasible = false;
@@ -352,12 +355,13 @@ static void check_lower(bdml_handle *h, work *w)
     long double lower = linear + minimum;
     w->v->lower = (double)lower;
     bool ok = feasible && lower >= w->e->lower - TOLERANCE * fabs(w->e->lower);
-    note(w->v, "lower", ok, h->c_locale, "lower bound from the multipliers %.12g, claimed %.12g",
-         (double)lower, w->e->lower);
+    bdml_verdict_note(w->v, "lower", ok, h->c_locale,
+                      "lower bound from the multipliers %.12g, claimed %.12g", (double)lower,
+                      w->e->lower);
     double gap = (w->v->upper - w->v->lower) / fabs(w->v->upper);
     if (w->e->claim == BDML_CLAIM_OPTIMAL)
-        note(w->v, "gap", gap <= w->e->gap_asked + TOLERANCE, h->c_locale,
-             "relative gap %.3g, asked %.3g", gap, w->e->gap_asked);
+        bdml_verdict_note(w->v, "gap", gap <= w->e->gap_asked + TOLERANCE, h->c_locale,
+                          "relative gap %.3g, asked %.3g", gap, w->e->gap_asked);
 }
 
 static void check_infeasible(bdml_handle *h, work *w)
@@ -368,18 +372,19 @@ static void check_infeasible(bdml_handle *h, work *w)
         feasible = feasible && w->y[t] >= 0.0;
         needed += margin_of(w, t) * w->y[t];
     }
-    note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero",
-         (long long)w->e->duals, (long long)w->c->m);
+    bdml_verdict_note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero",
+                      (long long)w->e->duals, (long long)w->c->m);
     make_slack(w, false);                             /* -A*y */
     bool found = minimum_over_set(w, 1.0L, &minimum); /* per unit of trace */
     /* sum y_t <A_t,N> <= most * trace(N) for every N allowed, but the margins add up to `needed`. */
     long double most = -minimum, reach = most > 0.0L ? needed / most : INFINITY;
     bool ok = found && feasible && needed > 0.0L && reach > w->e->R;
     if (isinf(w->e->R)) ok = found && feasible && needed > 0.0L && reach > 1e12L;
-    note(w->v, "infeasibility", ok, h->c_locale,
-         most <= 0.0L ? "the order of distances contradicts itself: true for every trace and margin"
-                      : "no metric with trace below %.6g meets the margins",
-         (double)reach);
+    bdml_verdict_note(
+        w->v, "infeasibility", ok, h->c_locale,
+        most <= 0.0L ? "the order of distances contradicts itself: true for every trace and margin"
+                     : "no metric with trace below %.6g meets the margins",
+        (double)reach);
 }
 
 static bdml_status run_checks(bdml_handle *h, work *w)

@@ -7,6 +7,11 @@
 static const char *const claim_names[] = {"optimal", "stopped", "infeasible"};
 static const char *const pull_names[] = {"targets", "within"};
 
+const char *bdml_claim_name(bdml_claim claim)
+{
+    return claim_names[claim];
+}
+
 void bdml_evidence_free(bdml_evidence *e)
 {
     if (!e) return;

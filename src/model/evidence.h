@@ -45,7 +45,8 @@ typedef struct bdml_evidence {
     double *dual;
 } bdml_evidence;
 
-void bdml_evidence_free(bdml_evidence *e); /* with what it owns; NULL is fine */
+const char *bdml_claim_name(bdml_claim claim); /* "optimal", "stopped", "infeasible" */
+void bdml_evidence_free(bdml_evidence *e);     /* with what it owns; NULL is fine */
 /* Into and out of a container; *out = NULL when the container has none. */
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c);
 bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out);

@@ -329,43 +329,47 @@ done:
 }
 
 /* A fold that cannot be fitted (too few neighbours, say) keeps its NaN scores; anything else that goes
- * wrong is an error. */
+ * wrong is an error, the first in the order of the jobs. */
 static bdml_status run_jobs(bdml_handle *h, int count, job *jobs)
 {
-    bdml_status status = BDML_OK, stop = BDML_OK;
+    bdml_status status = BDML_OK, *outcome = NULL;
     bdml_handle **child = NULL;
-    int done_jobs = 0;
+    int64_t finished = 0;
+    bool stop = false;
 
     BDML_NEW(h, child, count);
+    BDML_NEW(h, outcome, count);
     for (int k = 0; k < count; k++) BDML_GO(bdml_handle_child(h, &child[k]));
     BDML_GO(bdml_progress(h, "cross-validation", 0, count));
 #pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h))
     for (int k = 0; k < count; k++) {
-        bdml_status now;
+        bool skip;
+        int64_t now;
 #pragma omp atomic read
-        now = stop;
-        if (now != BDML_OK) continue;
-        bdml_status s = run_job(child[k], &jobs[k]);
-        if (s == BDML_ERR_DATA) s = BDML_OK;
-#pragma omp critical(bdml_select)
-        {
-            done_jobs++;
-            if (s != BDML_OK && stop == BDML_OK) {
-                stop = s;
-                bdml_fail(h, s, "cross-validation: %s", bdml_last_error(child[k]));
-            }
-        }
-        if (omp_get_thread_num() == 0 && done_jobs < count &&
-            bdml_progress(h, "cross-validation", done_jobs, count) != BDML_OK) {
+        skip = stop;
+        if (skip) continue;
+        outcome[k] = run_job(child[k], &jobs[k]);
+        if (outcome[k] == BDML_ERR_DATA) outcome[k] = BDML_OK;
+#pragma omp atomic capture
+        now = ++finished;
+        bool cancel = omp_get_thread_num() == 0 && now < count &&
+                      bdml_progress(h, "cross-validation", now, count) != BDML_OK;
+        if (cancel || outcome[k] != BDML_OK) {
 #pragma omp atomic write
-            stop = BDML_ERR_CANCELLED;
+            stop = true;
         }
     }
-    status = stop;
+    for (int k = 0; k < count && status == BDML_OK; k++) {
+        status = outcome[k];
+        if (status != BDML_OK)
+            bdml_fail(h, status, "cross-validation: %s", bdml_last_error(child[k]));
+    }
+    if (status == BDML_OK && stop) status = BDML_ERR_CANCELLED;
     if (status == BDML_OK) status = bdml_progress(h, "cross-validation", count, count);
 done:
     for (int k = 0; child && k < count; k++) bdml_free(child[k]);
     free(child);
+    free(outcome);
     return status;
 }
 
