@@ -50,6 +50,20 @@ static const cli_command commands[] = {
      "fit.",
      COMMON "input prepare train constraints neighbors evaluate",
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore", cli_eval},
+    {"path", "DATA", "[--grid K,K,...] [-o FILE.csv] [--plot FILE.svg]",
+     "follow the metric and its error along the distortion cap K",
+     "Learns a metric for each K of --grid, each from the one before, with the same reference "
+     "(--reference auto: zscore), constraints and weight, and reports per K the bracket on the "
+     "optimum and the distortion kappa on all rows, and the k-NN error on training rows, in "
+     "cross-validation and on the test rows of random splits. K is chosen by cross-validation "
+     "inside the training rows (--se-rule). Says whether the test error falls and then rises with "
+     "ln kappa. The recipe's triplets are used unless --hard, --kind pair, --rule, --trace or "
+     "--diagonal state another problem.",
+     COMMON "output plot path input prepare train constraints neighbors --splits --test-fraction "
+            "--stratify",
+     "bdml path segment.csv --plot segment.svg\n"
+     "bdml path iris.csv --grid 1,10,100 --se-rule 1 -o iris-path.csv",
+     cli_path},
     {"convert", "IN OUT", "[--label COLUMN]", "rewrite data in another format",
      "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ and "
      "MAT "

@@ -26,6 +26,7 @@ static const struct {
     {"evaluate", "Evaluation"},     {"predict", "Prediction"},
     {"query", "Neighbour lists"},   {"map", "Map"},
     {"generate", "Generation"},     {"help", "Help"},
+    {"path", "Path over K"},        {"plot", "Plot"},
 };
 
 int cli_option_count(void)

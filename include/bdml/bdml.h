@@ -254,6 +254,13 @@ BDML_API bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_d
  * by the settings of group "evaluate". *json: the result as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json);
 
+/* Go through the distortions K of the setting "grid", each solve from the one before: per K the bracket
+ * on the optimum and kappa on all rows, training, cross-validated and test error over random splits, and
+ * the K that cross-validation picks; then whether the test error falls and rises with ln kappa.
+ * Settings as in training (reference auto: zscore) and splits, test-fraction, stratify, se-rule.
+ * *json: the result as JSON text, freed by bdml_free_bytes. */
+BDML_API bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json);
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,6 +81,8 @@ typedef struct bdml_mining {
     uint64_t seed;          /* of anchors and random impostors */
 } bdml_mining;
 
+/* The settings kind, rule, targets, impostors and seed. */
+bdml_mining bdml_mining_from_options(const bdml_handle *h);
 /* From n rows of x and their classes y, in the Euclidean distance of x: for another metric, give
  * mapped points. Points with fewer neighbours than asked for get those there are; BDML_ERR_DATA when
  * that leaves no constraint at all. */

@@ -2,13 +2,18 @@
 #include "problem/problem.h"
 #include "linalg/linalg.h"
 
+bdml_mining bdml_mining_from_options(const bdml_handle *h)
+{
+    return (bdml_mining){.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
+                         .rule = (int)bdml_opt_int(h, BDML_OPT_RULE),
+                         .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
+                         .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
+                         .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+}
+
 static bdml_status mine(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
 {
-    bdml_mining how = {.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
-                       .rule = (int)bdml_opt_int(h, BDML_OPT_RULE),
-                       .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
-                       .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
-                       .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    bdml_mining how = bdml_mining_from_options(h);
     BDML_TRY(bdml_dataset_need_classes(h, data));
     BDML_TRY(bdml_check_sizes(h, data, &how));
     return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, &how, out);

@@ -71,6 +71,7 @@ done:
 bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
                         const double *m, bdml_constraints **out)
 {
+    if (points->stated) return stated_mine(h, points, before, m, out);
     bdml_mining how = {.kind = BDML_KIND_TRIPLET,
                        .rule = BDML_RULE_CLASS,
                        .targets = TARGETS,
@@ -95,9 +96,8 @@ bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_
 
 /* ---- one solve ---------------------------------------------------------------------------------------- */
 
-/* Weight at which M = 0 stops being best among M = tI: tr G / (phi'(mu) mean <A_t,I>); 0 when no
- * weight does. */
-static double identity_threshold(const recipe_points *points, const bdml_constraints *c, double mu,
+/* tr G / (phi'(mu) mean <A_t,I>) */
+double recipe_identity_threshold(const recipe_points *points, const bdml_constraints *c, double mu,
                                  bdml_loss loss)
 {
     double mean = 0.0, slope = loss == BDML_LOSS_HINGE ? 1.0 : 2.0 * mu;
@@ -120,11 +120,12 @@ bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, const bdml
                          bdml_solve_settings *settings, bdml_solve_result *result)
 {
     bdml_problem *problem;
+    if (points->stated) return stated_solve(h, points, c, K, weight, gap, warm, settings, result);
     *settings = bdml_solve_from_options(h);
     settings->K = K;
     settings->gap = gap;
     settings->softness = weight;
-    settings->C = weight * identity_threshold(points, c, settings->margin, settings->loss);
+    settings->C = weight * recipe_identity_threshold(points, c, settings->margin, settings->loss);
     settings->warm_metric = warm;
     BDML_TRY(bdml_problem_new(h, points->n, points->r, points->p, points->r, c, points->g, false,
                               &problem));
@@ -199,10 +200,7 @@ done:
  * of either side are one problem that the user has stated; anything else leaves the choice to us. */
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model)
 {
-    bool stated = t->constraints || bdml_constraint_files_given(h) ||
-                  bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
-                  bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR ||
-                  bdml_opt_changed(h, BDML_OPT_RULE) || bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
+    bool stated = t->constraints || bdml_constraint_files_given(h) || recipe_is_stated(h);
     if (stated) return bdml_fit_single(h, t, model);
     if (!t->y || t->classes < 2)
         return bdml_fail(h, BDML_ERR_DATA,

@@ -3,7 +3,7 @@
  *
  * Stratified folds; each fold's reference, constraints and metrics come from its training rows alone.
  * Score of a choice: mean of the 1-, 3-, 5- and 9-NN errors on the rows left out. Among the choices
- * within SLACK standard errors of the best the smallest K is taken, then the smaller error.
+ * within so many standard errors of the best (setting se-rule) the smallest K is taken, then the smaller error.
  *
  * A job is one (repeat, fold, reference) with all its K, C and passes in one warm-started sweep; jobs
  * run beside each other, each on one thread with its own handle, and write to their own places: the
@@ -26,7 +26,6 @@ enum {
     MOST_VOTES = 9
 };
 static const int votes[VOTES] = {1, 3, 5, MOST_VOTES};
-static const double SLACK = 0.5;   /* standard errors */
 static const double CV_GAP = 1e-2; /* a tighter solve does not change the neighbours */
 
 /* ---- grid --------------------------------------------------------------------------------------------- */
@@ -41,7 +40,8 @@ void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
                                         BDML_REFERENCE_NONE},
                           .k = {1, 3, 10, 30, 100, 1000},
                           .c = {1.5, 5},
-                          .pass = {0, 1}};
+                          .pass = {0, 1},
+                          .slack = bdml_opt_real(h, BDML_OPT_SE_RULE)};
     const char *reference = bdml_opt_text(h, BDML_OPT_REFERENCE);
     if (strcmp(reference, "auto") != 0) {
         grid->references = 1;
@@ -88,18 +88,8 @@ static recipe_choice choice_at(const recipe_grid *g, int number)
 
 /* ---- one job -------------------------------------------------------------------------------------------- */
 
-typedef struct job {
-    const recipe_grid *grid;
-    int d, classes;
-    int64_t train, test;
-    double *x, *vx; /* rows to learn from and rows left out, in prepared coordinates */
-    int32_t *y, *vy;
-    int reference;
-    double *score; /* error per choice, for this fold; NaN where a fit was not possible */
-} job;
-
 /* Mean error in percent of the votes under the metric m on r-dimensional points. */
-static bdml_status score_metric(bdml_handle *h, const job *j, int r, const double *p,
+static bdml_status score_metric(bdml_handle *h, const recipe_job *j, int r, const double *p,
                                 const double *vp, const double *m, double *score)
 {
     bdml_status status = BDML_OK;
@@ -143,7 +133,7 @@ done:
 
 /* Every pass for one (c, k): pass 0 from `warm`, the others on from there. *warm becomes the metric of
  * pass 0, to start the next k from. */
-static bdml_status sweep_passes(bdml_handle *h, const job *j, const recipe_points *points,
+static bdml_status sweep_passes(bdml_handle *h, const recipe_job *j, const recipe_points *points,
                                 const double *vp, const bdml_constraints *c0, recipe_choice at,
                                 double **warm)
 {
@@ -154,7 +144,9 @@ static bdml_status sweep_passes(bdml_handle *h, const job *j, const recipe_point
     bdml_solve_settings s;
     bdml_solve_result r = {0}, next = {0};
 
-    BDML_GO(recipe_solve(h, points, c0, K, weight, CV_GAP, *warm, &s, &r));
+    BDML_GO(recipe_solve(h, points, c0, K, weight, j->gap, *warm, &s, &r));
+    double seconds = r.seconds;
+    int64_t iterations = r.iterations;
     for (int pass = 0, slot = 0; slot < g->passes && r.m && !r.collapsed; pass++) {
         if (pass > 0) {
             bdml_constraints *more = NULL;
@@ -164,15 +156,22 @@ static bdml_status sweep_passes(bdml_handle *h, const job *j, const recipe_point
             double *from = next.m;
             next.m = NULL;
             bdml_solve_result_free(&next);
-            status = recipe_solve(h, points, c, K, weight, CV_GAP, from ? from : r.m, &s, &next);
+            status = recipe_solve(h, points, c, K, weight, j->gap, from ? from : r.m, &s, &next);
             free(from);
+            seconds += next.seconds;
+            iterations += next.iterations;
             if (status != BDML_OK || !next.m || next.collapsed) goto done;
         }
         if (pass != g->pass[slot]) continue;
         at.pass = slot++;
-        BDML_GO(score_metric(h, j, points->r, points->p, vp, pass > 0 ? next.m : r.m,
-                             &j->score[choice_number(g, at)]));
+        const double *m = pass > 0 ? next.m : r.m;
+        if (j->record)
+            BDML_GO(recipe_note_errors(h, j, points->r, points->p, vp, m, &j->record[at.k]));
+        else
+            BDML_GO(
+                score_metric(h, j, points->r, points->p, vp, m, &j->score[choice_number(g, at)]));
     }
+    if (j->record) recipe_note_solve(next.m ? &next : &r, seconds, iterations, &j->record[at.k]);
     if (r.m && !r.collapsed) {
         free(*warm);
         *warm = r.m;
@@ -186,22 +185,23 @@ done:
 }
 
 /* K = 1 is the reference itself, whatever the weight and the pass. */
-static bdml_status score_reference(bdml_handle *h, const job *j, int r, const double *p,
+static bdml_status score_reference(bdml_handle *h, const recipe_job *j, int r, const double *p,
                                    const double *vp, int k)
 {
-    double score, *eye = bdml_calloc(h, (size_t)r * (size_t)r, sizeof *eye);
+    double score = NAN, *eye = bdml_calloc(h, (size_t)r * (size_t)r, sizeof *eye);
     if (!eye) return BDML_ERR_MEMORY;
     for (int i = 0; i < r; i++) COL(eye, r, i)[i] = 1.0;
-    bdml_status status = score_metric(h, j, r, p, vp, eye, &score);
+    bdml_status status = j->record ? recipe_note_errors(h, j, r, p, vp, eye, &j->record[k])
+                                   : score_metric(h, j, r, p, vp, eye, &score);
     free(eye);
-    BDML_TRY(status);
+    if (status != BDML_OK || j->record) return status;
     for (int pass = 0; pass < j->grid->passes; pass++)
         for (int c = 0; c < j->grid->cs; c++)
             j->score[choice_number(j->grid, (recipe_choice){j->reference, pass, c, k})] = score;
     return BDML_OK;
 }
 
-static bdml_status run_job(bdml_handle *h, const job *j)
+static bdml_status run_job(bdml_handle *h, const recipe_job *j)
 {
     bdml_status status = BDML_OK;
     const recipe_grid *g = j->grid;
@@ -216,8 +216,11 @@ static bdml_status run_job(bdml_handle *h, const job *j)
     BDML_GO(bdml_reference_apply(h, &reference, j->test, j->d, j->vx, &vp));
     int first = g->k[0] == 1.0 ? 1 : 0;
     if (first) BDML_GO(score_reference(h, j, reference.rows, p, vp, 0));
+    if (j->record) first = 0; /* a path wants the objective there too */
     if (first == g->ks) goto done;
     BDML_GO(recipe_points_init(h, j->train, reference.rows, p, j->y, j->classes, &points));
+    points.stated = g->stated;
+    points.last_k = g->k[g->ks - 1];
     BDML_GO(recipe_mine(h, &points, NULL, NULL, &c0));
     for (int c = 0; c < g->cs; c++) {
         free(warm);
@@ -238,20 +241,24 @@ done:
 
 /* ---- jobs --------------------------------------------------------------------------------------------------- */
 
-static void free_jobs(int count, job *jobs)
+void recipe_free_job(recipe_job *j)
 {
-    for (int k = 0; jobs && k < count; k++) {
-        free(jobs[k].x);
-        free(jobs[k].vx);
-        free(jobs[k].y);
-        free(jobs[k].vy);
-        free(jobs[k].score);
-    }
+    free(j->x);
+    free(j->vx);
+    free(j->y);
+    free(j->vy);
+    free(j->score);
+    memset(j, 0, sizeof *j);
+}
+
+static void free_jobs(int count, recipe_job *jobs)
+{
+    for (int k = 0; jobs && k < count; k++) recipe_free_job(&jobs[k]);
     free(jobs);
 }
 
 static bdml_status fill_job(bdml_handle *h, const bdml_training *t, int64_t rows,
-                            const int64_t *row, const int32_t *fold, int left_out, job *j)
+                            const int64_t *row, const int32_t *fold, int left_out, recipe_job *j)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
@@ -297,7 +304,7 @@ done:
 }
 
 static bdml_status make_jobs(bdml_handle *h, const bdml_training *t, const recipe_grid *grid,
-                             int *count, int *folds, job **jobs)
+                             int *count, int *folds, recipe_job **jobs)
 {
     bdml_status status = BDML_OK;
     int64_t rows = 0, *row = NULL;
@@ -316,8 +323,9 @@ static bdml_status make_jobs(bdml_handle *h, const bdml_training *t, const recip
         BDML_GO(bdml_split_folds(h, rows, y, splits, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED),
                                  (uint64_t)(f / splits), fold));
         for (int r = 0; r < grid->references; r++) {
-            job *j = &(*jobs)[(*count)++];
-            *j = (job){.grid = grid, .d = t->d, .classes = t->classes, .reference = r};
+            recipe_job *j = &(*jobs)[(*count)++];
+            *j = (recipe_job){
+                .grid = grid, .d = t->d, .classes = t->classes, .reference = r, .gap = CV_GAP};
             BDML_GO(fill_job(h, t, rows, row, fold, f % splits, j));
         }
     }
@@ -328,9 +336,8 @@ done:
     return status;
 }
 
-/* A fold that cannot be fitted (too few neighbours, say) keeps its NaN scores; anything else that goes
- * wrong is an error, the first in the order of the jobs. */
-static bdml_status run_jobs(bdml_handle *h, int count, job *jobs)
+bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
+                            bool tolerant, int count, recipe_job *jobs)
 {
     bdml_status status = BDML_OK, *outcome = NULL;
     bdml_handle **child = NULL;
@@ -340,7 +347,7 @@ static bdml_status run_jobs(bdml_handle *h, int count, job *jobs)
     BDML_NEW(h, child, count);
     BDML_NEW(h, outcome, count);
     for (int k = 0; k < count; k++) BDML_GO(bdml_handle_child(h, &child[k]));
-    BDML_GO(bdml_progress(h, "cross-validation", 0, count));
+    BDML_GO(bdml_progress(h, what, done, total));
 #pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h))
     for (int k = 0; k < count; k++) {
         bool skip;
@@ -349,11 +356,11 @@ static bdml_status run_jobs(bdml_handle *h, int count, job *jobs)
         skip = stop;
         if (skip) continue;
         outcome[k] = run_job(child[k], &jobs[k]);
-        if (outcome[k] == BDML_ERR_DATA) outcome[k] = BDML_OK;
+        if (tolerant && outcome[k] == BDML_ERR_DATA) outcome[k] = BDML_OK;
 #pragma omp atomic capture
         now = ++finished;
         bool cancel = omp_get_thread_num() == 0 && now < count &&
-                      bdml_progress(h, "cross-validation", now, count) != BDML_OK;
+                      bdml_progress(h, what, done + now, total) != BDML_OK;
         if (cancel || outcome[k] != BDML_OK) {
 #pragma omp atomic write
             stop = true;
@@ -361,11 +368,10 @@ static bdml_status run_jobs(bdml_handle *h, int count, job *jobs)
     }
     for (int k = 0; k < count && status == BDML_OK; k++) {
         status = outcome[k];
-        if (status != BDML_OK)
-            bdml_fail(h, status, "cross-validation: %s", bdml_last_error(child[k]));
+        if (status != BDML_OK) bdml_fail(h, status, "%s: %s", what, bdml_last_error(child[k]));
     }
     if (status == BDML_OK && stop) status = BDML_ERR_CANCELLED;
-    if (status == BDML_OK) status = bdml_progress(h, "cross-validation", count, count);
+    if (status == BDML_OK) status = bdml_progress(h, what, done + count, total);
 done:
     for (int k = 0; child && k < count; k++) bdml_free(child[k]);
     free(child);
@@ -376,7 +382,8 @@ done:
 /* ---- choice --------------------------------------------------------------------------------------------------- */
 
 /* Mean and standard error over the folds; the mean is NaN when a fold has no score. */
-static void summarise(const recipe_grid *g, int count, const job *jobs, double *mean, double *se)
+static void summarise(const recipe_grid *g, int count, const recipe_job *jobs, double *mean,
+                      double *se)
 {
     for (int number = 0; number < grid_size(g); number++) {
         recipe_choice c = choice_at(g, number);
@@ -400,7 +407,7 @@ static bool choose(const recipe_grid *g, const double *mean, const double *se, i
     if (best < 0) return false;
     *chosen = best;
     for (int number = 0; number < grid_size(g); number++) {
-        if (!(mean[number] <= mean[best] + SLACK * se[best])) continue;
+        if (!(mean[number] <= mean[best] + g->slack * se[best])) continue;
         int k = choice_at(g, number).k, now = choice_at(g, *chosen).k;
         if (k < now || (k == now && mean[number] < mean[*chosen])) *chosen = number;
     }
@@ -433,13 +440,13 @@ bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_g
 {
     bdml_status status = BDML_OK;
     int count = 0, folds = 0, chosen = 0;
-    job *jobs = NULL;
+    recipe_job *jobs = NULL;
     double *mean = NULL, *se = NULL;
 
     BDML_NEW(h, mean, grid_size(grid));
     BDML_NEW(h, se, grid_size(grid));
     BDML_GO(make_jobs(h, t, grid, &count, &folds, &jobs));
-    BDML_GO(run_jobs(h, count, jobs));
+    BDML_GO(recipe_run_jobs(h, "cross-validation", 0, count, true, count, jobs));
     summarise(grid, count, jobs, mean, se);
     if (!choose(grid, mean, se, &chosen)) {
         status = bdml_fail(h, BDML_ERR_DATA,

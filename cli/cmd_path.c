@@ -1,0 +1,176 @@
+/* cmd_path.c - bdml path DATA [--grid K,K,...] [-o FILE.csv] [--plot FILE.svg] */
+#include "cli.h"
+
+#include <inttypes.h>
+
+#include "report/report.h"
+#include "train/path.h"
+
+static double number(const json_t *row, const char *key)
+{
+    const json_t *v = json_object_get(row, key);
+    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+static const char *text(const json_t *row, const char *key)
+{
+    const char *s = json_string_value(json_object_get(row, key));
+    return s ? s : "";
+}
+
+static bool is_chosen(const cli *c, const json_t *row)
+{
+    return number(row, "distortion") == number(json_object_get(c->result, "chosen"), "distortion");
+}
+
+/* ---- for people ----------------------------------------------------------------------------------- */
+
+static void print_setup(const cli *c, const bdml_dataset *data)
+{
+    const json_t *r = c->result;
+    printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0], data->n, data->d,
+           data->classes);
+    printf("reference %s, ", text(r, "reference"));
+    if (json_is_true(json_object_get(r, "hard")))
+        printf("hard margins");
+    else
+        printf("weight of missed margins %g", number(r, "softness"));
+    printf(", constraints %s, passes %g\n",
+           strcmp(text(r, "constraints"), "recipe") == 0 ? "of the recipe" : "as stated",
+           number(r, "passes"));
+    printf("%g-NN error in %% over %g random splits, %g rows to learn from and %g to test on\n\n",
+           number(r, "neighbors"), number(r, "splits"), number(r, "train_rows"),
+           number(r, "test_rows"));
+}
+
+static bdml_status print_table(cli *c)
+{
+    static const char *const heading[] = {"K",     "ln kappa", "lower", "upper", "train",
+                                          "valid", "test",     "+-",    "s",     ""};
+    cli_table t;
+    size_t i;
+    json_t *row;
+    cli_table_init(&t, c->h, "rrrrrrrrrl");
+    for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
+    json_array_foreach(json_object_get(c->result, "path"), i, row)
+    {
+        const char *status = text(row, "status");
+        cli_cell(&t, "%g", number(row, "distortion"));
+        cli_cell_real(&t, "%.2f", number(row, "ln_kappa"));
+        cli_cell_real(&t, "%.5g", number(row, "lower"));
+        cli_cell_real(&t, "%.5g", number(row, "upper"));
+        cli_cell_real(&t, "%.2f", number(row, "train_error"));
+        cli_cell_real(&t, "%.2f", number(row, "validation_error"));
+        cli_cell_real(&t, "%.2f", number(row, "test_error"));
+        cli_cell_real(&t, "%.2f", number(row, "test_se"));
+        cli_cell_real(&t, "%.2f", number(row, "seconds"));
+        cli_cell(&t, "%s%s", is_chosen(c, row) ? "*" : "",
+                 strcmp(status, "optimal") == 0 ? "" : status);
+    }
+    return cli_table_print(&t, stdout);
+}
+
+static void print_findings(const cli *c)
+{
+    const json_t *chosen = json_object_get(c->result, "chosen");
+    char line[1024];
+    int n = snprintf(line, sizeof line,
+                     "* K = %g is chosen by cross-validation on all rows (--se-rule %g). Chosen "
+                     "inside the training rows of each split, it gives a test error of %.2f %%",
+                     number(chosen, "distortion"), number(chosen, "se_rule"),
+                     number(chosen, "test_error"));
+    if (!isnan(number(chosen, "test_se")))
+        snprintf(line + n, sizeof line - (size_t)n, " +- %.2f", number(chosen, "test_se"));
+    putchar('\n');
+    cli_wrap(stdout, line, 0, 2);
+    snprintf(line, sizeof line, "\nThe shape: %s.",
+             text(json_object_get(c->result, "shape"), "text"));
+    putchar('\n');
+    cli_wrap(stdout, line + 1, 0, 2);
+    putchar('\n');
+}
+
+/* ---- for programs ------------------------------------------------------------------------------------ */
+
+static bdml_status write_table(cli *c, const char *path)
+{
+    static const char *const column[] = {"distortion",    "kappa",
+                                         "ln_kappa",      "lower",
+                                         "upper",         "gap",
+                                         "train_error",   "validation_error",
+                                         "validation_se", "test_error",
+                                         "test_se",       "seconds"};
+    enum { COLUMNS = sizeof column / sizeof *column };
+    bdml_status status = BDML_OK;
+    cli_writer w;
+    size_t i;
+    json_t *row;
+
+    BDML_TRY(cli_writer_open(c, path, &w));
+    for (int k = 0; k < COLUMNS; k++) BDML_GO(cli_writer_text(&w, column[k]));
+    BDML_GO(cli_writer_text(&w, "status"));
+    BDML_GO(cli_writer_text(&w, "chosen"));
+    BDML_GO(cli_writer_end_row(&w));
+    json_array_foreach(json_object_get(c->result, "path"), i, row)
+    {
+        for (int k = 0; k < COLUMNS; k++) {
+            double v = number(row, column[k]);
+            BDML_GO(isnan(v) ? cli_writer_text(&w, "NA") : cli_writer_real(&w, v));
+        }
+        BDML_GO(cli_writer_text(&w, text(row, "status")));
+        BDML_GO(cli_writer_int(&w, is_chosen(c, row)));
+        BDML_GO(cli_writer_end_row(&w));
+    }
+    return cli_writer_close(&w);
+done:
+    cli_writer_discard(&w);
+    return status;
+}
+
+/* ---- the command --------------------------------------------------------------------------------------- */
+
+/* Everything that can be told before the work begins. */
+static bdml_status check(cli *c, const char *table, const char *plot)
+{
+    recipe_grid grid;
+    BDML_TRY(bdml_path_settings(c->h, &grid));
+    if (table[0]) BDML_TRY(cli_check_output(c, table));
+    if (!plot[0]) return BDML_OK;
+    BDML_TRY(bdml_plot_check_name(c->h, plot));
+    return cli_check_output(c, plot);
+}
+
+bdml_status cli_path(cli *c)
+{
+    bdml_status status = BDML_OK;
+    const char *table = cli_text_of(c, CLI_OPT_OUTPUT), *plot = cli_text_of(c, CLI_OPT_PLOT);
+    bdml_dataset *data = NULL;
+    char *json = NULL;
+    bool drawn = false;
+
+    BDML_TRY(check(c, table, plot));
+    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    BDML_GO(bdml_path(c->h, data, &json));
+    json_t *result = json_loads(json, 0, NULL);
+    if (!result) {
+        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result");
+        goto done;
+    }
+    json_object_update(c->result, result);
+    json_decref(result);
+    cli_progress_clear(c);
+    if (!cli_json(c) && strcmp(table, "-") != 0) {
+        if (!cli_quiet(c)) print_setup(c, data);
+        BDML_GO(print_table(c));
+        if (!cli_quiet(c)) print_findings(c);
+    }
+    if (table[0]) BDML_GO(write_table(c, table));
+    if (plot[0]) {
+        BDML_GO(cli_wrote(c, cli_path_plot(c, plot, &drawn)));
+        cli_put(c->result, "plot", drawn ? cli_string(plot) : json_null());
+    }
+done:
+    bdml_free_bytes(json);
+    bdml_free_dataset(data);
+    return status;
+}

@@ -1,0 +1,247 @@
+/* plot.c - a plot as a gnuplot script: dark ink on a white ground, readable on any page. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Okabe and Ito's palette: told apart with any colour vision. */
+static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                      "#e69f00", "#56b4e9", "#000000", "#999999"};
+enum { COLOURS = sizeof palette / sizeof *palette };
+
+enum { PANEL_WIDTH = 480, PANEL_HEIGHT = 360, TITLE_HEIGHT = 30 };
+
+typedef struct terminal {
+    const char *ending, *name;
+    bool inches; /* sizes in inches at 100 pixels each */
+} terminal;
+static const terminal terminals[] = {
+    {".svg", "svg background rgb 'white' font 'Helvetica,13'", false},
+    {".png", "pngcairo background rgb 'white' font 'Sans,11'", false},
+    {".pdf", "pdfcairo background rgb 'white' font 'Sans,11'", true}};
+
+static const terminal *find_terminal(const char *path)
+{
+    size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
+        size_t m = strlen(terminals[i].ending);
+        if (n > m && strcmp(path + n - m, terminals[i].ending) == 0) return &terminals[i];
+    }
+    return NULL;
+}
+
+bdml_status bdml_plot_check_name(bdml_handle *h, const char *path)
+{
+    if (find_terminal(path)) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT, "%s: a plot ends in .svg, .png or .pdf", path);
+}
+
+/* ---- the script --------------------------------------------------------------------------------- */
+
+/* Where the script goes, and the locale in which numbers have a point. */
+typedef struct script {
+    FILE *f;
+    locale_t c;
+} script;
+
+static void number(const script *s, double v)
+{
+    char text[BDML_NUMBER_SIZE];
+    bdml_format_double(s->c, v, text);
+    fputs(text, s->f);
+}
+
+/* gnuplot's single quotes know one escape, the doubled quote; control characters become blanks. */
+static void quote(const script *s, const char *text)
+{
+    fputc('\'', s->f);
+    for (; *text; text++) {
+        if (*text == '\'') fputc('\'', s->f);
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, s->f);
+    }
+    fputc('\'', s->f);
+}
+
+static void set_text(const script *s, const char *what, const char *text)
+{
+    if (!text) return;
+    fprintf(s->f, "set %s ", what);
+    quote(s, text);
+    fputc('\n', s->f);
+}
+
+static bool has_range(const bdml_plot_series *r)
+{
+    return (r->style == BDML_PLOT_ERROR_BARS || r->style == BDML_PLOT_BAND) && r->low && r->high;
+}
+
+static void write_block(const script *s, int panel, int number_of, const bdml_plot_series *r)
+{
+    fprintf(s->f, "$p%ds%d << END_OF_DATA\n", panel, number_of);
+    for (int64_t i = 0; i < r->n; i++) {
+        bool range = has_range(r), show = isfinite(r->x[i]) && isfinite(r->y[i]);
+        if (range) show = show && isfinite(r->low[i]) && isfinite(r->high[i]);
+        if (!show) continue;
+        const double column[] = {r->x[i], r->y[i], range ? r->low[i] : 0.0,
+                                 range ? r->high[i] : 0.0};
+        for (int c = 0; c < (range ? 4 : 2); c++) {
+            if (c) fputc(' ', s->f);
+            number(s, column[c]);
+        }
+        fputc('\n', s->f);
+    }
+    fputs("END_OF_DATA\n", s->f);
+}
+
+static bool is_empty(const bdml_plot_series *r)
+{
+    for (int64_t i = 0; i < r->n; i++)
+        if (isfinite(r->x[i]) && isfinite(r->y[i]) &&
+            (!has_range(r) || (isfinite(r->low[i]) && isfinite(r->high[i]))))
+            return false;
+    return true;
+}
+
+static void write_range(const script *s, char axis, double lo, double hi)
+{
+    fprintf(s->f, "set %crange [", axis);
+    if (lo < hi) number(s, lo);
+    fputs(":", s->f);
+    if (lo < hi) number(s, hi);
+    fputs("]\n", s->f);
+}
+
+static void write_mark(const script *s, const bdml_plot_mark *mark)
+{
+    if (!isfinite(mark->x)) return;
+    fputs("set arrow from first ", s->f);
+    number(s, mark->x);
+    fputs(", graph 0 to first ", s->f);
+    number(s, mark->x);
+    fputs(", graph 1 nohead back lc rgb '#777777' lw 1.5 dt 2\n", s->f);
+    if (!mark->label) return;
+    fputs("set label ", s->f);
+    quote(s, mark->label);
+    fputs(" at first ", s->f);
+    number(s, mark->x);
+    fputs(", graph 0.04 offset character 0.6,0 tc rgb '#555555'\n", s->f);
+}
+
+static void write_series(const script *s, int panel, int k, const bdml_plot_series *r)
+{
+    const char *colour = palette[(unsigned)r->colour % COLOURS];
+    char block[48];
+    snprintf(block, sizeof block, "$p%ds%d", panel, k);
+    bool bars = has_range(r) && r->style == BDML_PLOT_ERROR_BARS;
+    if (has_range(r) && r->style == BDML_PLOT_BAND)
+        fprintf(s->f,
+                "%s using 1:3:4 with filledcurves fs transparent solid 0.3 noborder lc rgb '%s'",
+                block, colour);
+    else if (r->style == BDML_PLOT_POINTS)
+        fprintf(s->f, "%s using 1:2 with points pt 7 ps 0.4 lc rgb '%s'", block, colour);
+    else if (r->style == BDML_PLOT_LINE)
+        fprintf(s->f, "%s using 1:2 with lines lw 2 lc rgb '%s'", block, colour);
+    else
+        fprintf(s->f, "%s using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '%s'", block, colour);
+    fputs(r->title ? " title " : " notitle", s->f);
+    if (r->title) quote(s, r->title);
+    if (bars)
+        fprintf(s->f, ", %s using 1:2:3:4 with yerrorbars pt 7 ps 0.6 lw 1.5 lc rgb '%s' notitle",
+                block, colour);
+}
+
+static void write_panel(const script *s, int number_of, const bdml_plot_panel *p)
+{
+    int drawn = 0;
+    fputs("unset arrow\nunset label\nunset logscale\nunset title\nunset xlabel\nunset ylabel\n",
+          s->f);
+    fputs(p->equal ? "set size ratio -1\n" : "set size noratio\n", s->f);
+    set_text(s, "title", p->title);
+    set_text(s, "xlabel", p->x_label);
+    set_text(s, "ylabel", p->y_label);
+    if (p->log_x) fputs("set logscale x\n", s->f);
+    if (p->log_y) fputs("set logscale y\n", s->f);
+    write_range(s, 'x', p->x_min, p->x_max);
+    write_range(s, 'y', p->y_min, p->y_max);
+    for (int k = 0; k < p->mark_count; k++) write_mark(s, &p->mark[k]);
+    for (int k = 0; k < p->series_count; k++) {
+        if (is_empty(&p->series[k])) continue;
+        fputs(drawn++ ? ", " : "plot ", s->f);
+        write_series(s, number_of, k, &p->series[k]);
+    }
+    /* An empty panel keeps its place. */
+    fputs(drawn ? "\n" : "set xrange [0:1]\nset yrange [0:1]\nplot NaN notitle\n", s->f);
+}
+
+static void write_script(const script *s, const terminal *t, const bdml_plot *plot)
+{
+    int columns =
+        plot->columns > 0 ? BDML_MIN(plot->columns, plot->panel_count) : plot->panel_count;
+    int rows = (plot->panel_count + columns - 1) / columns;
+    int width = plot->width > 0 ? plot->width : columns * PANEL_WIDTH;
+    int height =
+        plot->height > 0 ? plot->height : rows * PANEL_HEIGHT + (plot->title ? TITLE_HEIGHT : 0);
+
+    fprintf(s->f, "set encoding utf8\nset terminal %s noenhanced size ", t->name);
+    number(s, t->inches ? width / 100.0 : width);
+    fputc(',', s->f);
+    number(s, t->inches ? height / 100.0 : height);
+    fputs("\nset border 3 lc rgb '#444444'\nset tics nomirror out tc rgb '#222222'\n"
+          "set grid lc rgb '#dddddd' lt 1\nset key below center horizontal noautotitle tc rgb "
+          "'#222222'\n"
+          "set xtics autofreq\nset bars 0.5\n",
+          s->f);
+    for (int i = 0; i < plot->panel_count; i++)
+        for (int k = 0; k < plot->panel[i].series_count; k++)
+            write_block(s, i, k, &plot->panel[i].series[k]);
+    fprintf(s->f, "set multiplot layout %d,%d", rows, columns);
+    if (plot->title) {
+        fputs(" title ", s->f);
+        quote(s, plot->title);
+    }
+    fputc('\n', s->f);
+    for (int i = 0; i < plot->panel_count; i++) write_panel(s, i, &plot->panel[i]);
+    fputs("unset multiplot\n", s->f);
+}
+
+/* ---- drawing -------------------------------------------------------------------------------------- */
+
+/* gnuplot writes into the temporary file that bdml_file keeps beside the target, which then takes the
+ * target's name. */
+bdml_status bdml_plot_write(bdml_handle *h, const bdml_plot *plot, const char *path, bool *drawn)
+{
+    bdml_status status = BDML_OK;
+    bdml_file *file = NULL;
+    FILE *f = NULL;
+    int out = -1;
+
+    *drawn = false;
+    BDML_TRY(bdml_plot_check_name(h, path));
+    if (plot->panel_count < 1)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "%s: a plot needs a panel", path);
+    BDML_TRY(bdml_file_create(h, path, &file));
+    f = tmpfile();
+    out = open(bdml_file_path(file), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (!f || out < 0) {
+        status = bdml_fail(h, BDML_ERR_IO, "%s: no plot: %s", path, strerror(errno));
+        goto done;
+    }
+    script s = {f, h->c_locale};
+    write_script(&s, find_terminal(path), plot);
+    if (ferror(f)) {
+        status = bdml_fail(h, BDML_ERR_IO, "%s: no plot: a temporary file cannot be written", path);
+        goto done;
+    }
+    BDML_GO(bdml_gnuplot_run(h, f, out, drawn));
+    if (!*drawn) goto done;
+    status = bdml_file_commit(h, file);
+    file = NULL;
+    *drawn = status == BDML_OK;
+done:
+    if (status != BDML_OK) *drawn = false;
+    if (f) fclose(f);
+    if (out >= 0) close(out);
+    bdml_file_discard(file);
+    return status;
+}

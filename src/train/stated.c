@@ -1,0 +1,124 @@
+/* stated.c - the problem that the settings state (hard margins, pairs, a mining rule, a trace bound, a
+ * diagonal metric) in the hands of the recipe's sweeps and folds.
+ *
+ * Along a path over K only K may change, so the weight of missed margins is the same C for every K: a
+ * multiple of the threshold of M = tI, or where impostors are nearer than targets under the reference, so
+ * that M = tI has none, of the threshold at the largest K (thresholds fall with K). */
+#include "train/recipe.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+/* Any setting that asks for one certain problem and not for our choice of one. */
+bool recipe_is_stated(const bdml_handle *h)
+{
+    return bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
+           bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR || bdml_opt_changed(h, BDML_OPT_RULE) ||
+           bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
+}
+
+/* ---- constraints --------------------------------------------------------------------------------- */
+
+bdml_status stated_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
+                        const double *m, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_mining how = bdml_mining_from_options(h);
+    bdml_constraints *more = NULL;
+    double *l = NULL, *z = NULL, *ws = NULL, kappa;
+    int q, r = points->r;
+
+    if (!before) return bdml_mine(h, points->n, r, points->p, r, points->y, &how, out);
+    BDML_GO(bdml_metric_factor(h, r, m, &q, &l, &kappa));
+    BDML_NEW(h, z, (size_t)points->n * (size_t)q);
+    BDML_NEW(h, ws, bdml_la_map_size(q, r));
+    bdml_la_map_rows(h, q, r, l, points->n, points->p, r, z, ws);
+    BDML_GO(bdml_mine(h, points->n, q, z, q, points->y, &how, &more));
+    status = bdml_constraints_merge(h, before, more, out);
+done:
+    bdml_free_constraints(more);
+    free(l);
+    free(z);
+    free(ws);
+    return status;
+}
+
+/* ---- one solve ------------------------------------------------------------------------------------- */
+
+/* tr G for G the mean of X_ij over the target pairs. */
+static double pull_trace(const recipe_points *points, const bdml_constraints *c)
+{
+    double sum = 0.0;
+    size_t r = (size_t)points->r;
+    for (int64_t t = 0; t < c->targets; t++) {
+        const double *a = points->p + (size_t)c->pi[c->target[t]] * r;
+        const double *b = points->p + (size_t)c->pj[c->target[t]] * r;
+        for (size_t j = 0; j < r; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
+    }
+    return c->targets > 0 ? sum / (double)c->targets : 0.0;
+}
+
+static bdml_status set_weight(bdml_handle *h, const recipe_points *points, bdml_problem *problem,
+                              const bdml_constraints *c, double weight, bdml_solve_settings *s)
+{
+    double C0 = pull_trace(points, c) * recipe_identity_threshold(points, c, s->margin, s->loss);
+    if (!(C0 > 0.0)) {
+        bdml_solve_settings last = *s;
+        last.K = BDML_MAX(points->last_k, s->K);
+        last.warm_metric = NULL;
+        BDML_TRY(bdml_problem_collapse(h, problem, &last, &C0));
+        if (!isfinite(C0))
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "under no metric of distortion up to %g are impostors farther than "
+                             "targets on the whole; raise the distortion or mine other constraints",
+                             last.K);
+    }
+    s->C = weight * C0;
+    return BDML_OK;
+}
+
+/* *full = the diagonal m as a matrix. */
+static bdml_status widen(bdml_handle *h, int r, double **m)
+{
+    double *full = bdml_calloc(h, (size_t)r * (size_t)r, sizeof *full);
+    if (!full) return BDML_ERR_MEMORY;
+    for (int j = 0; j < r; j++) COL(full, r, j)[j] = (*m)[j];
+    free(*m);
+    *m = full;
+    return BDML_OK;
+}
+
+bdml_status stated_solve(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                         double K, double weight, double gap, const double *warm,
+                         bdml_solve_settings *settings, bdml_solve_result *result)
+{
+    bdml_status status = BDML_OK;
+    bool diagonal = bdml_opt_int(h, BDML_OPT_DIAGONAL) != 0;
+    int r = points->r;
+    bdml_problem *problem = NULL;
+    double *narrow = NULL;
+
+    *settings = bdml_solve_from_options(h);
+    settings->K = K;
+    settings->gap = gap;
+    settings->softness = weight;
+    settings->warm_metric = warm;
+    BDML_GO(bdml_problem_new(h, points->n, r, points->p, r, c, NULL, diagonal, &problem));
+    if (warm && diagonal) {
+        BDML_NEW(h, narrow, r);
+        for (int j = 0; j < r; j++) narrow[j] = COL(warm, r, j)[j];
+        settings->warm_metric = narrow;
+    }
+    if (!settings->hard) BDML_GO(set_weight(h, points, problem, c, weight, settings));
+    BDML_GO(bdml_problem_solve(h, problem, settings, result));
+    if (diagonal && result->m) {
+        status = widen(h, r, &result->m);
+        if (status != BDML_OK) bdml_solve_result_free(result);
+    }
+done:
+    bdml_problem_free(problem);
+    free(narrow);
+    settings->warm_metric = NULL;
+    return status;
+}
