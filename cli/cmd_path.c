@@ -32,12 +32,11 @@ static void print_setup(const cli *c, const bdml_dataset *data)
            data->classes);
     printf("reference %s, ", text(r, "reference"));
     if (json_is_true(json_object_get(r, "hard")))
-        printf("hard margins");
+        printf("hard");
     else
-        printf("weight of missed margins %g", number(r, "softness"));
-    printf(", constraints %s, passes %g\n",
-           strcmp(text(r, "constraints"), "recipe") == 0 ? "of the recipe" : "as stated",
-           number(r, "passes"));
+        printf("softness %g,", number(r, "softness"));
+    printf(" %ss by rule %s: %g targets, %g impostors\n", text(r, "kind"), text(r, "rule"),
+           number(r, "targets"), number(r, "impostors"));
     printf("%g-NN error in %% over %g random splits, %g rows to learn from and %g to test on\n\n",
            number(r, "neighbors"), number(r, "splits"), number(r, "train_rows"),
            number(r, "test_rows"));

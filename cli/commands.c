@@ -52,13 +52,15 @@ static const cli_command commands[] = {
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore", cli_eval},
     {"path", "DATA", "[--grid K,K,...] [-o FILE.csv] [--plot FILE.svg]",
      "follow the metric and its error along the distortion cap K",
-     "Learns a metric for each K of --grid, each from the one before, with the same reference "
-     "(--reference auto: zscore), constraints and weight, and reports per K the bracket on the "
-     "optimum and the distortion kappa on all rows, and the k-NN error on training rows, in "
-     "cross-validation and on the test rows of random splits. K is chosen by cross-validation "
-     "inside the training rows (--se-rule). Says whether the test error falls and then rises with "
-     "ln kappa. The recipe's triplets are used unless --hard, --kind pair, --rule, --trace or "
-     "--diagonal state another problem.",
+     "Learns a metric for each K of --grid, each from the one before. Only K changes: the "
+     "reference "
+     "(--reference auto: zscore), the constraints (--kind, --rule, --targets, --impostors) and the "
+     "weight of missed margins (--softness, here over the threshold of K = 1) stay. Reports per K "
+     "the "
+     "bracket on the optimum and the distortion kappa on all rows, and the k-NN error on training "
+     "rows, in cross-validation and on the test rows of random splits; picks K by cross-validation "
+     "inside the training rows (--se-rule), and says whether the test error falls and then rises "
+     "with ln kappa.",
      COMMON "output plot path input prepare train constraints neighbors --splits --test-fraction "
             "--stratify",
      "bdml path segment.csv --plot segment.svg\n"

@@ -85,7 +85,7 @@ bdml_status bdml_path_settings(bdml_handle *h, recipe_grid *g)
     g->references = g->cs = g->passes = 1;
     g->c[0] = bdml_opt_real(h, BDML_OPT_SOFTNESS);
     g->pass[0] = (int)bdml_opt_int(h, BDML_OPT_PASSES) - 1;
-    g->stated = recipe_is_stated(h);
+    g->stated = true;
     return read_grid(h, g);
 }
 

@@ -6,6 +6,24 @@ static json_t *number(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
+/* A failed allocation shows up as a member that is missing: counted once, at the end. */
+static void put(json_t *o, const char *key, double v)
+{
+    json_object_set_new(o, key, number(v));
+}
+static void put_int(json_t *o, const char *key, int64_t v)
+{
+    json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+static void put_text(json_t *o, const char *key, const char *v)
+{
+    json_object_set_new(o, key, json_string(v));
+}
+static void put_flag(json_t *o, const char *key, bool v)
+{
+    json_object_set_new(o, key, json_boolean(v));
+}
+
 static const char *status_of(const recipe_record *r)
 {
     static const char *const names[] = {
@@ -23,24 +41,34 @@ static json_t *test_errors(const path_result *p, int k)
 
 static json_t *row_json(const path_result *p, int k)
 {
+    enum { MEMBERS = 19 };
     const recipe_record *r = path_at(p, 0, k);
     bool known = r->solved && !r->collapsed && r->outcome != BDML_INFEASIBLE;
     double train_se, test_se, train = path_mean(p, k, false, &train_se),
                               test = path_mean(p, k, true, &test_se);
-    return json_pack("{s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:I, s:f, s:o}",
-                     "distortion", p->grid.k[k], "status", status_of(r), "objective",
-                     number(known ? r->upper : (double)NAN), "lower",
-                     number(r->solved ? r->lower : (double)NAN), "upper",
-                     number(r->solved ? r->upper : (double)NAN), "gap",
-                     number(known ? r->gap : (double)NAN), "kappa",
-                     number(known ? r->kappa : (double)NAN), "ln_kappa",
-                     number(known ? log(r->kappa) : (double)NAN), "C",
-                     number(r->C > 0.0 ? r->C : (double)NAN), "train_error", number(train),
-                     "validation_error", number(p->valid[k]), "validation_se",
-                     number(p->valid_se[k]), "test_error", number(test), "test_se", number(test_se),
-                     "train_se", number(train_se), "iterations", (json_int_t)r->iterations,
-                     "seconds", r->seconds, "test_errors", test_errors(p, k));
+    json_t *o = json_object();
+    put(o, "distortion", p->grid.k[k]);
+    put_text(o, "status", status_of(r));
+    put(o, "objective", known ? r->upper : (double)NAN);
+    put(o, "lower", r->solved ? r->lower : (double)NAN);
+    put(o, "upper", r->solved ? r->upper : (double)NAN);
+    put(o, "gap", known ? r->gap : (double)NAN);
+    put(o, "kappa", known ? r->kappa : (double)NAN);
+    put(o, "ln_kappa", known ? log(r->kappa) : (double)NAN);
+    put(o, "C", r->C > 0.0 ? r->C : (double)NAN);
+    put(o, "softness", r->C > 0.0 ? r->C / r->C0 : (double)NAN);
+    put(o, "train_error", train);
+    put(o, "train_se", train_se);
+    put(o, "validation_error", p->valid[k]);
+    put(o, "validation_se", p->valid_se[k]);
+    put(o, "test_error", test);
+    put(o, "test_se", test_se);
+    put_int(o, "iterations", r->iterations);
+    put(o, "seconds", r->seconds);
+    json_object_set_new(o, "test_errors", test_errors(p, k));
+    if (json_object_size(o) == MEMBERS) return o;
+    json_decref(o);
+    return NULL;
 }
 
 /* Cross-validation on all rows, and what the same choice gave inside each split. */
@@ -79,15 +107,31 @@ static json_t *shape_json(const path_result *p)
 
 static json_t *setup_json(const bdml_handle *h, const bdml_dataset *data, const path_result *p)
 {
-    return json_pack(
-        "{s:I, s:i, s:i, s:i, s:s, s:s, s:b, s:i, s:I, s:i, s:I, s:I, s:f, s:b, s:I, s:f}",
-        "points", (json_int_t)data->n, "features", data->d, "dimension", p->features, "classes",
-        data->classes, "reference", bdml_reference_names[p->grid.reference[0]], "constraints",
-        p->grid.stated ? "stated" : "recipe", "hard", (int)bdml_opt_int(h, BDML_OPT_HARD), "passes",
-        p->grid.pass[0] + 1, "neighbors", (json_int_t)bdml_opt_int(h, BDML_OPT_NEIGHBORS), "splits",
-        p->splits, "train_rows", (json_int_t)p->train, "test_rows", (json_int_t)p->test, "softness",
-        p->grid.c[0], "stratified", (int)bdml_opt_int(h, BDML_OPT_STRATIFY), "seed",
-        (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "seconds", p->seconds);
+    enum { MEMBERS = 20 };
+    json_t *o = json_object();
+    put_int(o, "points", data->n);
+    put_int(o, "features", data->d);
+    put_int(o, "dimension", p->features);
+    put_int(o, "classes", data->classes);
+    put_text(o, "reference", bdml_reference_names[p->grid.reference[0]]);
+    put_text(o, "kind", bdml_opt_text(h, BDML_OPT_KIND));
+    put_text(o, "rule", bdml_opt_text(h, BDML_OPT_RULE));
+    put_int(o, "targets", bdml_opt_int(h, BDML_OPT_TARGETS));
+    put_int(o, "impostors", bdml_opt_int(h, BDML_OPT_IMPOSTORS));
+    put_flag(o, "hard", bdml_opt_int(h, BDML_OPT_HARD) != 0);
+    put_flag(o, "diagonal", bdml_opt_int(h, BDML_OPT_DIAGONAL) != 0);
+    put_int(o, "passes", p->grid.pass[0] + 1);
+    put(o, "softness", p->grid.c[0]);
+    put_int(o, "neighbors", bdml_opt_int(h, BDML_OPT_NEIGHBORS));
+    put_int(o, "splits", p->splits);
+    put_int(o, "train_rows", p->train);
+    put_int(o, "test_rows", p->test);
+    put_flag(o, "stratified", bdml_opt_int(h, BDML_OPT_STRATIFY) != 0);
+    put_int(o, "seed", bdml_opt_int(h, BDML_OPT_SEED));
+    put(o, "seconds", p->seconds);
+    if (json_object_size(o) == MEMBERS) return o;
+    json_decref(o);
+    return NULL;
 }
 
 bdml_status path_write(bdml_handle *h, const bdml_dataset *data, const path_result *p, char **json)

@@ -36,13 +36,14 @@ static double total(const path_result *p, int k, int without)
     return sum;
 }
 
-/* The K between the ends with the lowest error, the smallest of equals. */
+/* The K between the ends with the lowest error, the smallest of equals, among those that have a metric
+ * in every split. */
 static int lowest(const path_result *p, int first, int last, int without)
 {
     int best = -1;
     for (int k = first + 1; k < last; k++) {
-        double now = total(p, k, without);
-        if (!isnan(now) && (best < 0 || now < total(p, best, without))) best = k;
+        if (isnan(total(p, k, 0))) continue;
+        if (best < 0 || total(p, k, without) < total(p, best, without)) best = k;
     }
     return best;
 }

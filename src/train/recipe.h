@@ -31,7 +31,7 @@ typedef struct recipe_points {
     double *g;
     double g_scale; /* 1 / tr Sw */
     bool stated;    /* constraints by the settings, and G the mean over their target pairs */
-    double last_k;  /* stated: the largest K that shares one C with this solve */
+    const recipe_grid *grid; /* stated: the K that share one C */
 } recipe_points;
 
 bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p, const int32_t *y,
@@ -50,8 +50,8 @@ bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, const bdml
 double recipe_identity_threshold(const recipe_points *points, const bdml_constraints *c, double mu,
                                  bdml_loss loss);
 
-/* The same two steps for the problem that the settings state (stated.c). C is the same for every K up
- * to points->last_k. A diagonal metric comes back, and starts, as a full matrix. */
+/* The same two steps for the problem that the settings state (stated.c). C is the same for every K of
+ * points->grid. A diagonal metric comes back, and starts, as a full matrix. */
 bool recipe_is_stated(const bdml_handle *h);
 bdml_status stated_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
                         const double *m, bdml_constraints **out);
@@ -66,7 +66,7 @@ typedef struct recipe_record {
     bool solved; /* else nothing below is set but the errors, which are then NaN */
     bdml_outcome outcome;
     bool collapsed;
-    double lower, upper, gap, kappa, trace, C, seconds;
+    double lower, upper, gap, kappa, trace, C, C0, seconds;
     int64_t iterations;
     double train_error; /* percent, k-NN, each training row without itself; NaN: no metric */
     double test_error;  /* percent, k-NN, rows left out; NaN: no metric, or no rows */

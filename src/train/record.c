@@ -18,6 +18,7 @@ void recipe_note_solve(const bdml_solve_result *r, double seconds, int64_t itera
     record->kappa = r->m && !r->collapsed ? r->kappa : NAN;
     record->trace = r->m ? r->trace : NAN;
     record->C = r->C;
+    record->C0 = r->C0;
     record->seconds = seconds;
     record->iterations = iterations;
 }

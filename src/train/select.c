@@ -220,7 +220,7 @@ static bdml_status run_job(bdml_handle *h, const recipe_job *j)
     if (first == g->ks) goto done;
     BDML_GO(recipe_points_init(h, j->train, reference.rows, p, j->y, j->classes, &points));
     points.stated = g->stated;
-    points.last_k = g->k[g->ks - 1];
+    points.grid = g;
     BDML_GO(recipe_mine(h, &points, NULL, NULL, &c0));
     for (int c = 0; c < g->cs; c++) {
         free(warm);

@@ -2,8 +2,9 @@
  * diagonal metric) in the hands of the recipe's sweeps and folds.
  *
  * Along a path over K only K may change, so the weight of missed margins is the same C for every K: a
- * multiple of the threshold of M = tI, or where impostors are nearer than targets under the reference, so
- * that M = tI has none, of the threshold at the largest K (thresholds fall with K). */
+ * multiple of the threshold of M = tI; where impostors are nearer than targets under the reference, so
+ * that M = tI has none, of the threshold of the smallest K that has one. Thresholds fall with K, so no
+ * larger K collapses to M = 0. */
 #include "train/recipe.h"
 
 #include <stdlib.h>
@@ -62,18 +63,20 @@ static double pull_trace(const recipe_points *points, const bdml_constraints *c)
 static bdml_status set_weight(bdml_handle *h, const recipe_points *points, bdml_problem *problem,
                               const bdml_constraints *c, double weight, bdml_solve_settings *s)
 {
+    const recipe_grid *g = points->grid;
     double C0 = pull_trace(points, c) * recipe_identity_threshold(points, c, s->margin, s->loss);
-    if (!(C0 > 0.0)) {
-        bdml_solve_settings last = *s;
-        last.K = BDML_MAX(points->last_k, s->K);
-        last.warm_metric = NULL;
-        BDML_TRY(bdml_problem_collapse(h, problem, &last, &C0));
-        if (!isfinite(C0))
-            return bdml_fail(h, BDML_ERR_DATA,
-                             "under no metric of distortion up to %g are impostors farther than "
-                             "targets on the whole; raise the distortion or mine other constraints",
-                             last.K);
+    bdml_solve_settings other = *s;
+    other.warm_metric = NULL;
+    for (int k = 0; k < g->ks && !(C0 > 0.0 && isfinite(C0)); k++) {
+        other.K = g->k[k];
+        BDML_TRY(bdml_problem_collapse(h, problem, &other, &C0));
     }
+    if (!isfinite(C0))
+        return bdml_fail(
+            h, BDML_ERR_DATA,
+            "under no metric of distortion up to %g are impostors farther than targets "
+            "on the whole; raise the distortion or mine other constraints",
+            other.K);
     s->C = weight * C0;
     return BDML_OK;
 }
