@@ -316,6 +316,28 @@ ok "the last value counts" field out 'r["scale"] == "zscore"'
 printf 'x,class\n1,caf\351\n2,b\n1.5,caf\351\n2.5,b\n' >latin.csv
 json 'r["classes"]["caf?"] == 2' info latin.csv
 
+# ---- path
+works path "$data/iris.csv" --grid 1,10,100 --splits 2 -o path.csv --plot path.svg
+ok "path: a row a distortion" [ "$(grep -cE '^ *(1|10|100) ' out)" -eq 3 ]
+ok "path: says the shape" grep -q "^The shape: the test error" out
+ok "path: one K is chosen" [ "$(grep -c '\*$' out)" -eq 1 ]
+ok "path stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+ok "path: the table as CSV" [ "$(wc -l <path.csv)" -eq 4 ]
+if command -v gnuplot >/dev/null; then
+    ok "path: the plot" grep -q "<svg" path.svg
+fi
+works path "$data/iris.csv" --grid 1,10 --splits 2 --json
+ok "path: a list in JSON" grep -q '"path": \[' out
+PATH=/nonexistent "$bdml" path "$data/iris.csv" --grid 1,10 --splits 2 --plot none.svg >out 2>err
+ok "path: without gnuplot the table is there" [ $? -eq 0 ] && grep -q "ln kappa" out
+ok "path: without gnuplot the package is named" grep -q "gnuplot-nox" err
+ok "path: without gnuplot there is no file" [ ! -e none.svg ]
+exits 2 "at least 1" path "$data/iris.csv" --grid 0.5,1
+exits 2 "must ascend" path "$data/iris.csv" --grid 3,1
+exits 2 "grid is empty" path "$data/iris.csv" --grid ""
+exits 2 "must be finite" path "$data/iris.csv" --grid 1,nan
+exits 2 ".svg, .png or .pdf" path "$data/iris.csv" --plot path.gif
+
 # ---- convert, info, export, import, generate
 works convert "$data/iris.csv" iris.tsv
 works convert iris.tsv iris.csv

@@ -460,7 +460,7 @@ static void path_can_be_cancelled(void **state)
 static void allocations_may_fail(void **state)
 {
     bdml_handle *h = *state;
-    bdml_dataset *data = planted(h, 24);
+    bdml_dataset *data = planted(h, 48);
     char *json = NULL;
     set(h, "grid", "1,1000");
     set(h, "splits", "1");

@@ -20,6 +20,7 @@ static void groups_free(groups *g)
 {
     free(g->start);
     free(g->row);
+    *g = (groups){0}; /* a constructor that fails has freed them already */
 }
 
 static bdml_status groups_make(bdml_handle *h, int64_t n, const int32_t *y, groups *g)

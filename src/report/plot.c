@@ -52,13 +52,16 @@ static void number(const script *s, double v)
     fputs(text, s->f);
 }
 
-/* gnuplot's single quotes know one escape, the doubled quote; control characters become blanks. */
+/* Inside gnuplot's single quotes only the quote itself is special: it becomes a typographic one, and
+ * control characters become blanks. */
 static void quote(const script *s, const char *text)
 {
     fputc('\'', s->f);
     for (; *text; text++) {
-        if (*text == '\'') fputc('\'', s->f);
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, s->f);
+        if (*text == '\'')
+            fputs("\xe2\x80\x99", s->f);
+        else
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, s->f);
     }
     fputc('\'', s->f);
 }
