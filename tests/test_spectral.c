@@ -199,6 +199,45 @@ static void distortion_projection_is_the_nearest(void **state)
     }
 }
 
+/* The derivative against central differences of the projection, away from its kinks. */
+static void face_is_the_derivative(void **state)
+{
+    (void)state;
+    int compared = 0;
+    for (uint64_t trial = 0; trial < 2000; trial++) {
+        bdml_rng r = bdml_rng_make(15, trial);
+        int d = 1 + (int)bdml_rng_below(&r, 8);
+        bdml_spectral s = draw_set(&r, d);
+        if (isfinite(s.K)) s.K = fmin(s.K, 10.0);
+        double z[MAX_D], mid[MAX_D], c[MAX_D], tau[MAX_D], up[MAX_D], down[MAX_D], dz[MAX_D],
+            at[MAX_D];
+        draw(&r, d, z);
+        for (int i = 0; i < d; i++)
+            dz[i] = 1e-7 * (fabs(z[0]) + fabs(z[d - 1])) * bdml_rng_normal(&r);
+        for (int i = 0; i < d; i++) at[i] = z[i] + dz[i];
+        bool sorted = true;
+        for (int i = 1; i < d; i++)
+            sorted = sorted && z[i] - z[i - 1] > 4 * fabs(dz[i]) + 4 * fabs(dz[i - 1]);
+        if (!sorted) continue;
+        s.ops->face(&s, z, mid, c, tau);
+        double m2[MAX_D], c2[MAX_D], t2[MAX_D];
+        s.ops->face(&s, at, m2, c2,
+                    t2); /* the same piece on both sides, else there is a kink between */
+        if (norm2(d, mid, m2) + norm2(d, c, c2) + norm2(d, tau, t2) > 1e-20) continue;
+        s.ops->project(&s, at, up);
+        for (int i = 0; i < d; i++) at[i] = z[i] - dz[i];
+        s.ops->face(&s, at, m2, c2, t2);
+        if (norm2(d, mid, m2) + norm2(d, c, c2) + norm2(d, tau, t2) > 1e-20) continue;
+        s.ops->project(&s, at, down);
+        double along = dot(d, c, dz), across = dot(d, tau, dz), size = sqrt(dot(d, dz, dz));
+        for (int i = 0; i < d; i++)
+            check_close(mid[i] * dz[i] + c[i] * along - tau[i] * across, 0.5 * (up[i] - down[i]),
+                        1e-6 * size);
+        compared++;
+    }
+    check_true(compared > 500);
+}
+
 /* By hand: d = 2, K = 2, z = (0, 3). f(a) = a^2 + (3 - 2a)^2, a = 6/5, l = (1.2, 2.4). With trace <= 3
  * everything shrinks: a = 1, l = (1, 2). One dimension outside the span, trace <= 3: a <= l_1,
  * l_2 <= 2a, l_1 + l_2 + a <= 3; the nearest is l = (0.75, 1.5), where all three are tight. */
@@ -326,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(projections_have_their_properties),
         cmocka_unit_test(distortion_projection_is_the_nearest),
+        cmocka_unit_test(face_is_the_derivative),
         cmocka_unit_test(distortion_by_hand),
         cmocka_unit_test(psd_by_hand),
         cmocka_unit_test(linear_minimisation_is_exact),

@@ -280,3 +280,9 @@ void bdml_margin_set_reduce(bdml_margin *op, bdml_reduce_fn reduce, void *user)
     op->reduce = reduce;
     op->reduce_user = user;
 }
+
+void bdml_margin_difference(const bdml_margin *op, int64_t p, double *f)
+{
+    const double *a = COL(op->x, op->d, op->pi[p]), *b = COL(op->x, op->d, op->pj[p]);
+    for (int r = 0; r < op->d; r++) f[r] = a[r] - b[r];
+}

@@ -68,17 +68,16 @@ static bdml_status inner_round(bdml_engine *e)
     return BDML_OK;
 }
 
-/* Values and multipliers of all constraints at M, and both bounds. */
-static bdml_status look(bdml_engine *e)
+/* Values of all constraints at M; the multipliers that follow, or those that Newton found; both bounds. */
+static bdml_status look(bdml_engine *e, bool newton)
 {
     bdml_phase previous = bdml_phase_enter(e->h, BDML_PHASE_CERTIFY);
     bdml_status status = BDML_OK;
     bdml_engine_forward(e, e->M, e->v);
-    for (int64_t t = 0; t < e->m; t++)
-        e->y_try[t] =
-            bdml_inner_multiplier(e, e->y[t], e->aim * e->b[t], e->q[t], e->u[t], e->v[t]);
+    for (int64_t t = 0; t < e->m && !newton; t++)
+        e->y_try[t] = bdml_inner_multiplier(e, e->y[t], e->aim * e->b[t], e->q[t], e->u[t], e->v[t]);
     BDML_GO(bdml_certify_upper(e));
-    BDML_GO(bdml_certify_lower(e, e->y_try));
+    BDML_GO(bdml_certify_lower(e, newton ? e->y : e->y_try));
 done:
     bdml_phase_leave(e->h, previous);
     return status;
@@ -131,20 +130,32 @@ static void balance(bdml_engine *e, double *before)
     *before = growth < 1.0 ? INFINITY : e->primal;
 }
 
+/* A round of inner steps, or of Newton's once they pay; then all constraints and both bounds. */
+static bdml_status one_round(bdml_engine *e, bool newton)
+{
+    if (newton) {
+        BDML_TRY(bdml_newton_round(e));
+        limit_reached(e);
+        return look(e, true);
+    }
+    BDML_TRY(inner_round(e));
+    BDML_TRY(look(e, false));
+    swap_multipliers(e);
+    return BDML_OK;
+}
+
 bdml_status bdml_augmented_run(bdml_engine *e)
 {
     double before = INFINITY;
-    bool smooth = e->penalty_inv == 0.0;
+    bool smooth = e->penalty_inv == 0.0, newton = false;
 
-    BDML_TRY(look(e));
+    BDML_TRY(look(e, false));
     bdml_active_rebuild(e);
     bdml_inner_restart(e);
     bdml_table_row(e);
     while (bdml_engine_gap(e) > e->s->gap && e->stop == BDML_STOP_DONE) {
-        BDML_TRY(inner_round(e));
+        BDML_TRY(one_round(e, newton));
         e->rounds++;
-        BDML_TRY(look(e));
-        swap_multipliers(e);
         bdml_table_row(e);
         if (bdml_engine_gap(e) <= e->s->gap) {
             e->stop = BDML_STOP_DONE; /* also when a limit came at the same time */
@@ -157,10 +168,9 @@ bdml_status bdml_augmented_run(bdml_engine *e)
                 break;
             }
         }
-        if (!smooth) {
-            balance(e, &before);
-            aim_inside(e, &before);
-        }
+        if (!smooth && !newton) balance(e, &before);
+        if (!smooth) aim_inside(e, &before);
+        newton = bdml_newton_pays(e);
         relist(e);
     }
     return BDML_OK;

@@ -118,6 +118,7 @@ bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
     BDML_NEW(h, e->listed, e->m);
     BDML_NEW(h, e->scaled, e->size);
     BDML_GO(allocate_active(e));
+    BDML_GO(bdml_newton_init(e));
     if (!p->diagonal) BDML_GO(bdml_eigh_ws_init(h, e->r, &e->eigen));
 done:
     if (status != BDML_OK) bdml_engine_free(e);
@@ -137,6 +138,7 @@ void bdml_engine_free(bdml_engine *e)
     free(e->order);
     free(e->listed);
     free(a->t);
+    bdml_newton_free(&e->newton);
     bdml_eigh_ws_free(&e->eigen);
     memset(e, 0, sizeof *e);
 }

@@ -51,6 +51,24 @@ typedef struct bdml_active {
     double *v, *v_old, *v_z, *y_z, *scratch; /* values at M, at the M before, at Z; y at Z */
 } bdml_active;
 
+/* Workspace of the semismooth Newton method (newton.c). */
+typedef struct bdml_newton {
+    int room;     /* free constraints at most; 0: the method is not used */
+    size_t width; /* numbers of a constraint in the eigenbasis: r(r+1)/2, or r when diagonal */
+    int count;    /* free constraints, and their places in the active list */
+    int64_t *free;
+    double *V, *H, *factor; /* width x room; room x room */
+    double *far, *near;     /* r x room: differences, rotated */
+    double *raw;            /* r x room */
+    double *mid, *c, *tau;  /* derivative of the projection, by eigenvector (or coordinate) */
+    double *root;           /* square roots of its divided differences, r*r */
+    double *along_c, *along_tau, *gradient, *step; /* room */
+    double sigma;
+    double started_at; /* gap when the method took over */
+    int rounds;
+    bool off; /* it gave up: the augmented Lagrangian goes on alone */
+} bdml_newton;
+
 typedef struct bdml_engine {
     bdml_handle *h;
     bdml_problem *p;
@@ -82,6 +100,7 @@ typedef struct bdml_engine {
     double *v, *y, *y_try; /* all constraints */
     unsigned char *listed;
     bdml_active active;
+    bdml_newton newton;
 
     /* what is known */
     double upper, lower;
@@ -131,6 +150,12 @@ double bdml_inner_multiplier(const bdml_engine *e, double y0, double b, double q
 /* active.c */
 void bdml_active_rebuild(bdml_engine *e); /* from v and y of all constraints at M */
 bool bdml_active_misses(const bdml_engine *e);
+
+/* newton.c: proximal points by semismooth Newton */
+bdml_status bdml_newton_init(bdml_engine *e);
+void bdml_newton_free(bdml_newton *n);
+bool bdml_newton_pays(const bdml_engine *e); /* time to change over? */
+bdml_status bdml_newton_round(bdml_engine *e);
 
 /* augmented.c: the outer loop */
 bdml_status bdml_augmented_run(bdml_engine *e);

@@ -100,6 +100,7 @@ bdml_status bdml_engine_project(bdml_engine *e, double *A, double *M)
     e->iterations++;
     if (e->p->diagonal) {
         bdml_spectral_project_any(&e->set, A, M, e->order, e->l);
+        for (int i = 0; i < e->r; i++) e->lambda[i] = A[e->order[i]];
         return BDML_OK;
     }
     BDML_TRY(bdml_la_eigh(e->h, e->r, A, e->lambda, true, &e->eigen));

@@ -35,6 +35,10 @@ typedef struct bdml_spectral_ops {
     double (*density)(const bdml_spectral *set, const double *g);
     /* Smallest and largest value that the eigenvalues outside the span may have beside l. */
     void (*outside)(const bdml_spectral *set, const double *l, double *lo, double *hi);
+    /* Derivative of the projection at z (where it has one; elsewhere one of its limits):
+     * dl = (diag(mid) + c c' - tau tau') dz, mid 0 or 1. It is the orthogonal projection onto the
+     * directions of the face that holds l: free values, values that share the floor, the trace. */
+    void (*face)(const bdml_spectral *set, const double *z, double *mid, double *c, double *tau);
     bool is_cone; /* closed under scaling by t >= 0 as far as the trace bound allows */
 } bdml_spectral_ops;
 
