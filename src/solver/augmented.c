@@ -17,7 +17,11 @@ static const double STIFF = 2.0;
 /* Begin to aim beyond the margins once they are this nearly met, by so much of them. */
 static const double AIM_BELOW = 0.1, AIM_FIRST = 0.05;
 
+/* Stalled: the gap has not fallen to this share of itself for half of all projections, nor for STALL_LEAST. */
+static const double STALL_SHARE = 0.9;
+
 enum {
+    STALL_LEAST = 5000,
     AIM_ROUNDS = 10,   /* without success, then aim less far */
     LEAST_STEPS = 5,   /* of a round: a certificate costs about one step */
     MOST_STEPS = 200,  /* of a round, then the centre moves anyway */
@@ -75,7 +79,8 @@ static bdml_status look(bdml_engine *e, bool newton)
     bdml_status status = BDML_OK;
     bdml_engine_forward(e, e->M, e->v);
     for (int64_t t = 0; t < e->m && !newton; t++)
-        e->y_try[t] = bdml_inner_multiplier(e, e->y[t], e->aim * e->b[t], e->q[t], e->u[t], e->v[t]);
+        e->y_try[t] =
+            bdml_inner_multiplier(e, e->y[t], e->aim * e->b[t], e->q[t], e->u[t], e->v[t]);
     BDML_GO(bdml_certify_upper(e));
     BDML_GO(bdml_certify_lower(e, newton ? e->y : e->y_try));
 done:
@@ -130,6 +135,20 @@ static void balance(bdml_engine *e, double *before)
     *before = growth < 1.0 ? INFINITY : e->primal;
 }
 
+/* True when the gap has hardly changed for long: rounding, or a problem beyond the method. */
+static bool stalled(bdml_engine *e)
+{
+    double gap = bdml_engine_gap(e);
+    if (gap < STALL_SHARE * e->stall_gap) {
+        e->stall_gap = gap;
+        e->stall_since = e->iterations;
+    }
+    bool still =
+        isfinite(gap) && e->iterations - e->stall_since > BDML_MAX(STALL_LEAST, e->iterations / 2);
+    if (still) e->stop = BDML_STOP_STALLED;
+    return still;
+}
+
 /* A round of inner steps, or of Newton's once they pay; then all constraints and both bounds. */
 static bdml_status one_round(bdml_engine *e, bool newton)
 {
@@ -168,6 +187,7 @@ bdml_status bdml_augmented_run(bdml_engine *e)
                 break;
             }
         }
+        if (stalled(e)) break;
         if (!smooth && !newton) balance(e, &before);
         if (!smooth) aim_inside(e, &before);
         newton = bdml_newton_pays(e);

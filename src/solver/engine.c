@@ -100,7 +100,7 @@ bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
     e->m = p->m;
     e->started = bdml_now();
     e->set = make_set(p, s);
-    e->upper = INFINITY;
+    e->upper = e->stall_gap = INFINITY;
     e->lower = -INFINITY;
     e->interior_slack = 0.0;
     e->aim = 1.0;

@@ -63,9 +63,9 @@ typedef struct bdml_newton {
     double *mid, *c, *tau;  /* derivative of the projection, by eigenvector (or coordinate) */
     double *root;           /* square roots of its divided differences, r*r */
     double *along_c, *along_tau, *gradient, *step; /* room */
-    double sigma;
+    double sigma, ridge;
     double started_at; /* gap when the method took over */
-    int rounds;
+    int rounds, stuck;
     bool off; /* it gave up: the augmented Lagrangian goes on alone */
 } bdml_newton;
 
@@ -116,6 +116,8 @@ typedef struct bdml_engine {
 
     int64_t iterations;
     int64_t rounds;
+    double stall_gap; /* gap when it last fell by much, and when that was */
+    int64_t stall_since;
     bdml_stop stop;
     bool table_star;
     double primal; /* last primal residual */

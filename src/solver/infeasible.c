@@ -97,6 +97,7 @@ bdml_status bdml_infeasible_check(bdml_engine *e)
 {
     double total = misses(e, e->y_try);
     BDML_TRY(bdml_infeasible_test(e, e->y_try));
+    BDML_TRY(bdml_infeasible_test(e, e->y)); /* multipliers grow along a proof too */
     bool ratio = e->proof == BDML_PROOF_RATIO, first = ratio && e->proof_rounds++ == 0;
     bool better = e->set.ops->is_cone && total > 0.0 && !(ratio && bound_matters(e)) &&
                   e->proof_rounds <= PROOF_ROUNDS;

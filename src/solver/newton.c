@@ -25,7 +25,7 @@ static const double ROUND_SHARE = 0.1;
  * only makes the system harder. */
 static const double SIGMA_ENOUGH = 1e-2;
 /* Regularisation of the Newton system relative to its mean diagonal: constraints may depend on each other. */
-static const double RIDGE = 1e-9;
+static const double RIDGE = 1e-9, RIDGE_RAISE = 100.0, RIDGE_MOST = 1e-2;
 /* Sufficient increase of the line search. */
 static const double ARMIJO = 1e-4;
 
@@ -38,6 +38,7 @@ enum {
     FIRST_ORDER_SHARE =
         12, /* change over when the steps so far cost as much as so many of Newton's */
     FIRST_ORDER_MOST = 1500, /* steps without a feasible point, then change over anyway */
+    MOST_STUCK = 5,          /* rounds that ended without a direction of ascent */
     PATIENCE = 12,           /* rounds in which the gap must have halved */
 };
 
@@ -104,7 +105,8 @@ bool bdml_newton_pays(const bdml_engine *e)
     double eigen = e->p->diagonal ? r : 10.0 * r * r * r;
     double first_order = eigen + 4.0 * (double)e->active.count * (e->p->diagonal ? r : r * r);
     double newton = free * free * ((double)n->width + free / 3.0) + 4.0 * first_order;
-    return (double)e->iterations * first_order > FIRST_ORDER_SHARE * newton;
+    bool warm = e->s->warm_multiplier != NULL; /* near the end already */
+    return warm || (double)e->iterations * first_order > FIRST_ORDER_SHARE * newton;
 }
 
 /* ---- the dual function ------------------------------------------------------------------------------------ */
@@ -268,7 +270,7 @@ static void assemble(bdml_engine *e, double residual)
         column[j] += e->active.q[n->free[j]];
         trace += column[j];
     }
-    double ridge = RIDGE * trace / m + 1e-6 * n->sigma * BDML_MIN(residual, 1.0);
+    double ridge = n->ridge * trace / m + 1e-6 * n->sigma * BDML_MIN(residual, 1.0);
     for (int j = 0; j < m; j++) COL(n->H, m, j)[j] += ridge;
 }
 
@@ -335,24 +337,33 @@ static void watch(bdml_engine *e)
 {
     bdml_newton *n = &e->newton;
     double gap = bdml_engine_gap(e);
-    if (n->rounds == 0) n->sigma = norm(e);
+    if (n->rounds == 0) {
+        n->sigma = norm(e);
+        n->ridge = RIDGE;
+    }
     if (n->rounds % PATIENCE == 0) {
-        n->off = n->rounds > 0 && !(gap <= 0.5 * n->started_at);
+        n->off = n->rounds > 0 && !(gap < 0.5 * n->started_at);
         n->started_at = gap;
     }
     n->rounds++;
 }
 
+/* One step; where the system is too ill-conditioned to give a direction of ascent, its ridge is raised. */
 static bdml_status newton_step(bdml_engine *e, double residual, double *phi, bool *moved)
 {
     bdml_active *a = &e->active;
     bdml_newton *n = &e->newton;
     *moved = false;
-    n->off = n->count > n->room;
-    if (n->off) return BDML_OK;
-    assemble(e, residual);
-    if (solve(e, a->y0)) BDML_TRY(line_search(e, a->y0, phi, moved));
-    if (!*moved) return evaluate(e, a->y0, phi); /* back to the y that M shall belong to */
+    if (n->count > n->room) return BDML_OK;
+    for (;;) {
+        assemble(e, residual);
+        if (solve(e, a->y0)) BDML_TRY(line_search(e, a->y0, phi, moved));
+        if (*moved || n->ridge >= RIDGE_MOST) break;
+        n->ridge *= RIDGE_RAISE;
+        BDML_TRY(evaluate(e, a->y0, phi)); /* the eigenvectors of y0 again */
+    }
+    if (!*moved) return evaluate(e, a->y0, phi);
+    n->ridge = BDML_MAX(RIDGE, n->ridge / RIDGE_RAISE);
     double *swap = a->y0;
     a->y0 = a->y_z;
     a->y_z = swap;
@@ -381,6 +392,10 @@ bdml_status bdml_newton_round(bdml_engine *e)
     }
     for (int64_t t = 0; t < e->m; t++) e->y[t] = 0.0;
     for (int64_t k = 0; k < a->count; k++) e->y[a->t[k]] = a->y0[k];
-    if (!(e->residual * norm(e) <= SIGMA_ENOUGH * e->s->gap * e->upper)) n->sigma *= SIGMA_GROWTH;
+    if (!moved) { /* stuck: a shorter proximal step is easier, if it is not the number of constraints */
+        n->sigma /= SIGMA_GROWTH * SIGMA_GROWTH;
+        if (n->count > n->room || ++n->stuck >= MOST_STUCK) n->off = true;
+    } else if (!(e->residual * norm(e) <= SIGMA_ENOUGH * e->s->gap * e->upper))
+        n->sigma *= SIGMA_GROWTH;
     return BDML_OK;
 }
