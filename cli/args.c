@@ -1,11 +1,11 @@
 /* args.c - the command line into settings of the handle, own options and arguments.
  *
- *     bdml COMMAND [ARGUMENT | --name value | --name=value | --flag | --no-flag | -o value | --] ... */
+ *     bdml COMMAND [ARGUMENT | --name value | --name=value | --flag | --no-flag | -o value] ... */
 #include "cli.h"
 
 #include <stdlib.h>
 
-/* ---- setting one option ------------------------------------------------------------------------ */
+/* ---- setting one option ---------------------------------------------------------------------- */
 
 static bdml_status set_own(cli *c, const bdml_option *o, const char *value)
 {
@@ -39,7 +39,7 @@ static bdml_status set_option(cli *c, const bdml_option *o, const char *value)
     return bdml_fail(c->h, status, "--%s", was);
 }
 
-/* ---- names that are not there ------------------------------------------------------------------------ */
+/* ---- names that are not there ---------------------------------------------------------------- */
 
 static const char *command_word(const void *user, int i)
 {
@@ -95,7 +95,7 @@ static bdml_status foreign_option(cli *c, const bdml_option *o)
                      c->command->name, o->name, where);
 }
 
-/* ---- one word of the command line ------------------------------------------------------------------------- */
+/* ---- one word of the command line ------------------------------------------------------------ */
 
 typedef struct words {
     int left;

@@ -4,9 +4,9 @@
  * table (bdml_option_at) and from cli/options.def, in the same form. Parser, --help, man page,
  * completion and docs/settings.md all walk these two tables through the functions below.
  *
- * A command is a function from `cli` to bdml_status: it fills c->result (what --json prints), prints
- * for people unless cli_json(c), and leaves errors on c->h. main.c turns the status into the error
- * line and the exit code. */
+ * A command is a function from `cli` to bdml_status: it fills c->result (what --json prints),
+ * prints for people unless cli_json(c), and leaves errors on c->h. main.c turns the status into the
+ * error line and the exit code. */
 #ifndef BDML_CLI_H
 #define BDML_CLI_H
 
@@ -55,6 +55,7 @@ struct cli {
     json_t *result;   /* object for --json */
     json_t *warnings; /* array */
     cli_progress progress;
+    bool refuted;       /* certify: the claim does not hold */
     bool output_failed; /* the failure was in writing, not in reading */
     char kept[256];     /* what an interrupted run leaves behind; "" = nothing */
     char *text;         /* text of cli_text_begin under --json */
@@ -90,7 +91,7 @@ const cli_command *cli_command_at(int i);
 const cli_command *cli_command_find(const char *name); /* or NULL */
 bool cli_command_takes(const cli_command *command, const bdml_option *o);
 
-/* ---- options (options.c): both tables as one ------------------------------------------------------ */
+/* ---- options (options.c): both tables as one ------------------------------------------------- */
 
 int cli_option_count(void);
 const bdml_option *cli_option_at(int i);   /* library first, then the command's own */
@@ -106,14 +107,14 @@ void cli_option_form(const bdml_option *o, char *out, size_t size);
 /* Help with choices and default: "scaling ...; one of none, zscore (default: none)" */
 void cli_option_text(const bdml_option *o, char *out, size_t size);
 
-/* ---- arguments (args.c, suggest.c) ------------------------------------------------------------------ */
+/* ---- arguments (args.c, suggest.c) ----------------------------------------------------------- */
 
 bdml_status cli_parse(cli *c, int argc, char **argv);
 /* The word nearest to `word` within a third of its letters (or that it begins), or NULL. */
 typedef const char *(*cli_word_fn)(const void *user, int i); /* NULL past the end */
 const char *cli_suggest(const char *word, cli_word_fn at, const void *user);
 
-/* ---- talking ------------------------------------------------------------------------------------------ */
+/* ---- talking --------------------------------------------------------------------------------- */
 
 bool cli_colour(FILE *f);
 void cli_bold(FILE *f, const char *text);
@@ -161,7 +162,7 @@ json_t *cli_real(double v);                                   /* null when not f
 json_t *cli_string(const char *s);                            /* bytes that are not UTF-8 as '?' */
 bdml_status cli_json_print(cli *c, json_t *object);
 
-/* ---- files (files.c) ------------------------------------------------------------------------------------ */
+/* ---- files (files.c) ------------------------------------------------------------------------- */
 
 /* Refuse an output that is one of the inputs, is a folder, or lies in no writable folder. */
 bdml_status cli_check_output(cli *c, const char *path);
@@ -188,12 +189,11 @@ bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w); /* .tsv: t
 bdml_status cli_writer_text(cli_writer *w, const char *s);            /* quoted where needed */
 bdml_status cli_writer_real(cli_writer *w, double v);
 bdml_status cli_writer_int(cli_writer *w, int64_t v);
-bdml_status cli_writer_raw(cli_writer *w, const char *s); /* as it is, no separator */
 bdml_status cli_writer_end_row(cli_writer *w);
 bdml_status cli_writer_close(cli_writer *w); /* commit */
 void cli_writer_discard(cli_writer *w);
 
-/* ---- rows of a file for a model (stream.c) ------------------------------------------------------------------ */
+/* ---- rows of a file for a model (stream.c) --------------------------------------------------- */
 
 typedef struct cli_stream {
     const bdml_model *model;
@@ -207,7 +207,7 @@ bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, c
 bdml_status cli_stream_next(cli *c, cli_stream *s, const char *what);
 void cli_stream_close(cli_stream *s);
 
-/* ---- scores of labelled predictions (score.c) ------------------------------------------------------------------ */
+/* ---- scores of labelled predictions (score.c) ------------------------------------------------ */
 
 typedef struct cli_score {
     int predicted;    /* classes of the model: columns */
@@ -222,8 +222,9 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out);
 bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model, FILE *f);
 void cli_score_free(cli_score *s);
 
-/* ---- one function a command (cmd_*.c) ---------------------------------------------------------------------------- */
+/* ---- one function a command (cmd_*.c) -------------------------------------------------------- */
 
+bdml_status cli_certify(cli *c);
 bdml_status cli_train(cli *c);
 bdml_status cli_predict(cli *c);
 bdml_status cli_transform(cli *c);

@@ -1,6 +1,6 @@
 /* cmd_info.c - bdml info FILE, for data: what is in it, and what may be wrong with it.
  *
- * The file is read in blocks as it stands, missing values and all; a row is kept as its hash only. */
+ * The file is read in blocks as it stands, missing values and all; a row is kept as its hash. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ typedef struct survey {
     int constant;
 } survey;
 
-/* ---- reading ----------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* 64 bits of the row (FNV-1a over its doubles, then mixed): among a million different rows two meet
  * with probability below 1e-7. Both zeros count as the same number. */
@@ -104,8 +104,8 @@ static int by_hash(const void *a, const void *b)
     return (x->label > y->label) - (x->label < y->label);
 }
 
-/* Equal rows stand together once sorted: all but the first are duplicates; where labels differ within
- * such a run, all its rows contradict each other. */
+/* Equal rows stand together once sorted: all but the first are duplicates; where labels differ
+ * within such a run, all its rows contradict each other. */
 static void count_duplicates(survey *s)
 {
     qsort(s->row, (size_t)s->rows, sizeof *s->row, by_hash);
@@ -139,7 +139,7 @@ done:
     return status;
 }
 
-/* ---- telling --------------------------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static void feature_name(const survey *s, int j, char *out, size_t size)
 {
@@ -255,7 +255,7 @@ done:
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static bool is_model(const char *path)
 {

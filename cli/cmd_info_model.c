@@ -30,7 +30,7 @@ static int effective_rank(int d, const double *lambda)
     double trace = 0.0, sum = 0.0;
     int count = 0;
     for (int i = 0; i < d; i++) trace += BDML_MAX(lambda[i], 0.0);
-    while (count < d && sum < 0.9 * trace) sum += BDML_MAX(lambda[d - 1 - count++], 0.0);
+    for (; count < d && sum < 0.9 * trace; count++) sum += BDML_MAX(lambda[d - 1 - count], 0.0);
     return count;
 }
 
@@ -52,10 +52,26 @@ static void print_line(const char *key, const char *text)
     printf("\n");
 }
 
+/* ["a", "b"] as: a, b */
+static void print_names(const char *key, const json_t *array)
+{
+    size_t i, n = 0, size = 0;
+    json_t *item;
+    json_array_foreach(array, i, item) size += json_string_length(item) + 2;
+    char *text = calloc(size + 1, 1);
+    if (!text) return;
+    json_array_foreach(array, i, item) n +=
+        (size_t)snprintf(text + n, size + 1 - n, "%s%s", i ? ", " : "", json_string_value(item));
+    print_line(key, text);
+    free(text);
+}
+
 static void print_value(const char *key, const json_t *value)
 {
     char number[64];
-    if (json_is_string(value)) {
+    if (json_is_array(value) && json_is_string(json_array_get(value, 0))) {
+        print_names(key, value);
+    } else if (json_is_string(value)) {
         print_line(key, json_string_value(value));
     } else if (json_is_real(value)) {
         snprintf(number, sizeof number, "%.6g", json_real_value(value));
@@ -64,6 +80,25 @@ static void print_value(const char *key, const json_t *value)
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
         print_line(key, text ? text : "?");
         free(text);
+    }
+}
+
+/* What a reader looks for first comes first, then all the rest. */
+static void print_description(json_t *description)
+{
+    static const char *const first[] = {"method", "data",    "training_points", "settings",
+                                        "kappa",  "classes", "dimension"};
+    enum { FIRST = sizeof first / sizeof *first };
+    const char *key;
+    json_t *value;
+    for (int i = 0; i < FIRST; i++)
+        if (json_object_get(description, first[i]))
+            print_value(first[i], json_object_get(description, first[i]));
+    json_object_foreach(description, key, value)
+    {
+        int i = 0;
+        while (i < FIRST && strcmp(first[i], key) != 0) i++;
+        if (i == FIRST) print_value(key, value);
     }
 }
 
@@ -94,8 +129,6 @@ bdml_status cli_info_model(cli *c, const char *path)
     bdml_status status = BDML_OK;
     bdml_model *model = NULL;
     double *lambda = NULL;
-    const char *key;
-    json_t *value;
 
     BDML_GO(bdml_load_model(c->h, path, &model));
     BDML_NEW(c->h, lambda, model->d);
@@ -113,7 +146,7 @@ bdml_status cli_info_model(cli *c, const char *path)
     fill_spectrum(c->result, model->d, lambda);
     if (cli_json(c)) goto done;
     print_line("file", path);
-    json_object_foreach(description, key, value) print_value(key, value);
+    print_description(description);
     print_spectrum(model->d, lambda);
 done:
     free(lambda);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- points that vote -------------------------------------------------------------------------------- */
+/* ---- points that vote ------------------------------------------------------------------------ */
 
 /* A model without classes (imported) takes over those of the training file. */
 static bdml_status adopt_classes(cli *c, bdml_model *model, const bdml_dataset *train)
@@ -76,7 +76,18 @@ done:
     return status;
 }
 
-/* ---- predictions ---------------------------------------------------------------------------------------- */
+/* Points that were trained on are their own nearest neighbours: their error says nothing. */
+static void warn_own_points(cli *c, const bdml_model *model)
+{
+    const char *data = json_string_value(json_object_get(model->info, "data"));
+    if (!cli_text_of(c, CLI_OPT_TRAIN)[0] && data && strcmp(data, c->argument[1]) == 0)
+        bdml_log(c->h, BDML_LOG_WARNING,
+                 "%s is what the model was trained on: each point votes for itself; 'bdml eval' "
+                 "measures the error on unseen points",
+                 data);
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 typedef struct job {
     cli *c;
@@ -171,6 +182,7 @@ bdml_status cli_predict(cli *c)
     BDML_GO(cli_score_init(c, model, &j.score));
     BDML_GO(cli_stream_open(c, model, c->argument[1], &j.stream));
     BDML_NEW(c->h, j.label, j.stream.block.capacity);
+    if (j.stream.source->labelled) warn_own_points(c, model);
     BDML_GO(predict_all(&j, output));
     BDML_GO(report(&j, output));
 done:

@@ -6,6 +6,63 @@
 
 #include "train/train.h"
 
+/* The solver's certificate: a bracket on the optimum, in the result and for a person. */
+static void report_certificate(cli *c, const bdml_model *model)
+{
+    json_t *o = json_object_get(model->info, "certificate"), *value;
+    const char *key;
+    json_object_foreach(o, key, value) cli_put(c->result, key, json_incref(value));
+}
+
+static void say_certificate(const bdml_model *model)
+{
+    const json_t *o = json_object_get(model->info, "certificate");
+    const json_t *chosen = json_object_get(model->info, "selection");
+    if (chosen)
+        printf(
+            "chosen     reference %s, distortion %g, weight %g, passes %d: error %.1f %% (+- %.1f) "
+            "in %d folds\n",
+            json_string_value(json_object_get(chosen, "reference")),
+            json_number_value(json_object_get(chosen, "distortion")),
+            json_number_value(json_object_get(chosen, "weight")),
+            (int)json_integer_value(json_object_get(chosen, "passes")),
+            json_number_value(json_object_get(chosen, "error")),
+            json_number_value(json_object_get(chosen, "standard_error")),
+            (int)json_integer_value(json_object_get(chosen, "folds")));
+    if (!o) return;
+    printf("status     %s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
+           json_string_value(json_object_get(o, "status")),
+           json_number_value(json_object_get(o, "lower")),
+           json_number_value(json_object_get(o, "upper")),
+           json_number_value(json_object_get(o, "gap")));
+    printf("distortion %.6g of at most %g, relative to reference %s; %d of %d constraints active\n",
+           json_number_value(json_object_get(o, "kappa")),
+           json_number_value(json_object_get(o, "distortion")),
+           json_string_value(json_object_get(o, "reference")),
+           (int)json_integer_value(json_object_get(o, "active")),
+           (int)json_integer_value(json_object_get(o, "constraints")));
+}
+
+/* No metric meets the constraints: the proof goes beside where the model would have been. */
+static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
+{
+    char why[BDML_ERROR_SIZE], *file = NULL;
+    memcpy(why, bdml_last_error(c->h), sizeof why);
+    report_certificate(c, proof);
+    if (strcmp(path, "-") == 0) return BDML_ERR_INFEASIBLE;
+    size_t size = strlen(path) + sizeof ".proof";
+    file = bdml_alloc(c->h, size, 1);
+    if (!file) return BDML_ERR_MEMORY;
+    snprintf(file, size, "%s.proof", path);
+    bdml_status status = cli_wrote(c, bdml_save_model(c->h, proof, file));
+    if (status == BDML_OK) {
+        cli_put(c->result, "proof_file", cli_string(file));
+        bdml_fail(c->h, BDML_ERR_INFEASIBLE, "%s (proof: %s)", why, file);
+    }
+    free(file);
+    return status == BDML_OK ? BDML_ERR_INFEASIBLE : status;
+}
+
 static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *model,
                       const char *path, double seconds)
 {
@@ -19,6 +76,7 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
                100.0 * model->prepare.variance);
     printf("\nmetric     %d x %d of rank %d, kappa %.4g\n", model->d, model->d, model->q,
            bdml_model_kappa(model));
+    say_certificate(model);
     printf("trained in %s\n", time);
     if (strcmp(path, "-") == 0) return;
     printf("saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
@@ -38,6 +96,7 @@ static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *mode
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "fit_seconds", cli_real(seconds));
     cli_put(c->result, "model", cli_string(path));
+    report_certificate(c, model);
 }
 
 bdml_status cli_train(cli *c)
@@ -55,7 +114,9 @@ bdml_status cli_train(cli *c)
     snprintf(c->kept, sizeof c->kept, "no model was written");
     BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
     double start = bdml_now();
-    BDML_GO(bdml_train(c->h, data, NULL, &model));
+    status = bdml_train(c->h, data, NULL, &model);
+    if (status == BDML_ERR_INFEASIBLE) status = keep_proof(c, model, path);
+    if (status != BDML_OK) goto done;
     double seconds = bdml_now() - start;
     BDML_GO(cli_wrote(c, bdml_save_model(c->h, model, path)));
     fill_result(c, data, model, path, seconds);

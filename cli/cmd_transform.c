@@ -1,7 +1,7 @@
 /* cmd_transform.c - bdml transform MODEL DATA -o OUT
  *
- * Text formats are written block by block. NPY announces its rows at the start, so its rows are
- * gathered first. */
+ * CSV and TSV are written block by block. NPY announces its rows and svmlight its classes at the
+ * start, so their rows are gathered first. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ typedef struct job {
     const bdml_model *model;
     cli_stream stream;
     cli_writer writer;
-    bool svmlight, gather;
+    bool gather;
     double *z; /* mapped block */
     /* gathered rows (NPY) */
     double *all;
@@ -20,7 +20,7 @@ typedef struct job {
     size_t room, label_room;
 } job;
 
-/* ---- text ---------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static bdml_status write_heading(job *j)
 {
@@ -40,26 +40,6 @@ static bdml_status write_row(job *j, const double *z, const char *label)
     return cli_writer_end_row(&j->writer);
 }
 
-/* "label 1:z1 2:z2 ..." without zeros; unlabelled rows get 0. svmlight knows only numeric labels. */
-static bdml_status write_svmlight_row(job *j, const double *z, const char *label)
-{
-    char text[BDML_NUMBER_SIZE], entry[BDML_NUMBER_SIZE + 16];
-    locale_t locale = j->c->h->c_locale;
-    double number;
-    if (label && !bdml_parse_double(locale, label, strlen(label), &number))
-        return bdml_fail(
-            j->c->h, BDML_ERR_DATA,
-            "svmlight labels are numbers, the class '%.100s' is none; write CSV instead", label);
-    BDML_TRY(cli_writer_raw(&j->writer, label ? label : "0"));
-    for (int k = 0; k < j->model->q; k++) {
-        if (z[k] == 0.0) continue;
-        bdml_format_double(locale, z[k], text);
-        snprintf(entry, sizeof entry, " %d:%s", k + 1, text);
-        BDML_TRY(cli_writer_raw(&j->writer, entry));
-    }
-    return cli_writer_end_row(&j->writer);
-}
-
 static bdml_status write_block(job *j)
 {
     const bdml_block *b = &j->stream.block;
@@ -68,45 +48,72 @@ static bdml_status write_block(job *j)
         const double *z = j->z + (size_t)i * (size_t)j->model->q;
         const char *label = b->label[i] >= 0 ? source->classes.text[b->label[i]] : NULL;
         if (!label && source->labelled) label = "";
-        BDML_TRY(j->svmlight ? write_svmlight_row(j, z, label) : write_row(j, z, label));
+        BDML_TRY(write_row(j, z, label));
     }
     return BDML_OK;
 }
 
-/* ---- gathered ------------------------------------------------------------------------------------------- */
+/* ---- gathered -------------------------------------------------------------------------------- */
 
 static bdml_status gather_block(job *j)
 {
     const bdml_block *b = &j->stream.block;
+    const bdml_source *source = j->stream.source;
     size_t q = (size_t)j->model->q, before = (size_t)(j->stream.rows - b->n), n = (size_t)b->n;
     BDML_TRY(bdml_grow(j->c->h, &j->all, &j->room, (before + n) * q, sizeof *j->all));
     BDML_TRY(bdml_grow(j->c->h, &j->label, &j->label_room, before + n, sizeof *j->label));
+    for (int64_t i = 0; i < b->n && source->labelled; i++)
+        if (b->label[i] < 0)
+            return bdml_fail(j->c->h, BDML_ERR_DATA,
+                             "%s: line %" PRId64
+                             ": the label is missing; --label none ignores them",
+                             source->path, b->line[i]);
     memcpy(j->all + before * q, j->z, n * q * sizeof *j->z);
     memcpy(j->label + before, b->label, n * sizeof *j->label);
     return BDML_OK;
 }
 
+/* The source numbers classes as they appear, a data set in the order of their names. */
 static bdml_status write_gathered(job *j, const char *output)
 {
-    const bdml_source *source = j->stream.source;
-    /* A data set that borrows everything: never freed. */
+    bdml_status status = BDML_OK;
+    cli *c = j->c;
+    const bdml_names *names = &j->stream.source->classes;
+    bool labelled = j->stream.source->labelled;
+    int32_t *order = NULL, *rank = NULL;
+    char **sorted = NULL;
+
+    BDML_NEW(c->h, order, names->count);
+    BDML_NEW(c->h, rank, names->count);
+    BDML_NEW(c->h, sorted, names->count);
+    BDML_GO(bdml_names_sort(c->h, names, order));
+    for (int32_t k = 0; k < names->count; k++) {
+        rank[order[k]] = k;
+        sorted[k] = names->text[order[k]];
+    }
+    for (int64_t i = 0; labelled && i < j->stream.rows; i++) j->label[i] = rank[j->label[i]];
+    /* This data set borrows everything and is never freed. */
     bdml_dataset data = {.n = j->stream.rows,
                          .d = j->model->q,
                          .x = j->all,
-                         .y = source->labelled ? j->label : NULL,
-                         .classes = source->labelled ? source->classes.count : 0,
-                         .class_name = source->classes.text};
-    return cli_wrote(j->c, bdml_write_dataset(j->c->h, &data, output));
+                         .y = labelled ? j->label : NULL,
+                         .classes = labelled ? names->count : 0,
+                         .class_name = sorted};
+    BDML_GO(cli_wrote(c, bdml_write_dataset(c->h, &data, output)));
+done:
+    free(order);
+    free(rank);
+    free(sorted);
+    return status;
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------ */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static bdml_status choose_format(job *j, const char *output)
 {
-    j->svmlight = cli_ends_with(output, ".svm") || cli_ends_with(output, ".svmlight") ||
-                  cli_ends_with(output, ".libsvm");
-    j->gather = cli_ends_with(output, ".npy");
-    if (j->svmlight || j->gather || strcmp(output, "-") == 0 || cli_ends_with(output, ".csv") ||
+    j->gather = cli_ends_with(output, ".npy") || cli_ends_with(output, ".svm") ||
+                cli_ends_with(output, ".svmlight") || cli_ends_with(output, ".libsvm");
+    if (j->gather || strcmp(output, "-") == 0 || cli_ends_with(output, ".csv") ||
         cli_ends_with(output, ".tsv"))
         return BDML_OK;
     return bdml_fail(j->c->h, BDML_ERR_ARGUMENT,
@@ -117,7 +124,7 @@ static bdml_status transform_all(job *j, const char *output)
 {
     cli *c = j->c;
     if (!j->gather) BDML_TRY(cli_writer_open(c, output, &j->writer));
-    if (!j->gather && !j->svmlight) BDML_TRY(write_heading(j));
+    if (!j->gather) BDML_TRY(write_heading(j));
     for (;;) {
         if (strcmp(output, "-") == 0)
             snprintf(c->kept, sizeof c->kept, "the first %" PRId64 " points were written",

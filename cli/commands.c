@@ -62,6 +62,12 @@ static const cli_command commands[] = {
      "missing "
      "values. For a model: how it was made, its dimensions and the spectrum of its metric.",
      COMMON "input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
+    {"certify", "MODEL DATA", "", "check what a model claims, independently",
+     "Reads the model (or MODEL.proof), the constraints and multipliers kept in it and the data it "
+     "was learned from, recomputes everything with plain loops that share no code with the solver, "
+     "and confirms or refutes: distortion, margins, the bracket on the optimum, or the proof that "
+     "the constraints cannot be met. Exit status 0: confirmed; 1: refuted.",
+     COMMON "input", "bdml certify wine.bdml wine.csv", cli_certify},
     {"export", "MODEL", "-o FILE [--what L|M]", "write the map L or the metric M",
      "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "
      "points; "

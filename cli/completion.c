@@ -1,7 +1,7 @@
 /* completion.c - completion scripts for bash, zsh and fish, from the tables. */
 #include "cli.h"
 
-/* ---- what can be completed ------------------------------------------------------------------------ */
+/* ---- what can be completed ------------------------------------------------------------------- */
 
 /* The fixed words that an option's value may be, separated by blanks; "" = none known. */
 static void value_words(const bdml_option *o, char *out, size_t size)
@@ -51,7 +51,7 @@ static void put_option_names(FILE *f, const cli_command *command)
     }
 }
 
-/* ---- bash -------------------------------------------------------------------------------------------- */
+/* ---- bash ------------------------------------------------------------------------------------ */
 
 static void bash_values(FILE *f)
 {
@@ -105,7 +105,7 @@ static void write_bash(FILE *f)
     fputs("    *) compopt -o default 2>/dev/null ;;\n    esac\n}\ncomplete -F _bdml bdml\n", f);
 }
 
-/* ---- zsh --------------------------------------------------------------------------------------------- */
+/* ---- zsh ------------------------------------------------------------------------------------- */
 
 /* Inside '...[text]': quotes, brackets, colons and backslashes would end it. */
 static void put_zsh_text(FILE *f, const char *s)
@@ -181,7 +181,7 @@ static void write_zsh(FILE *f)
     fputs("    esac\n}\n_bdml \"$@\"\n", f);
 }
 
-/* ---- fish -------------------------------------------------------------------------------------------- */
+/* ---- fish ------------------------------------------------------------------------------------ */
 
 static void put_fish_text(FILE *f, const char *s)
 {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- checks ------------------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 bool cli_ends_with(const char *s, const char *ending)
 {
@@ -46,6 +46,20 @@ static bdml_status refuse_inputs(cli *c, const char *path)
     return refuse_input(c, path, cli_text_of(c, CLI_OPT_MODEL));
 }
 
+/* The labels of NAME.npy go to NAME.labels.npy. */
+static bdml_status refuse_companion(cli *c, const char *path)
+{
+    static const char ending[] = ".npy", added[] = ".labels.npy";
+    size_t stem = strlen(path) - strlen(ending);
+    char *name = bdml_alloc(c->h, stem + sizeof added, 1);
+    if (!name) return BDML_ERR_MEMORY;
+    memcpy(name, path, stem);
+    memcpy(name + stem, added, sizeof added);
+    bdml_status status = refuse_inputs(c, name);
+    free(name);
+    return status;
+}
+
 bdml_status cli_check_stdout(cli *c, const char *path)
 {
     if (!cli_json(c) || strcmp(path, "-") != 0) return BDML_OK;
@@ -60,6 +74,7 @@ bdml_status cli_check_output(cli *c, const char *path)
     BDML_TRY(cli_check_stdout(c, path));
     if (strcmp(path, "-") == 0) return BDML_OK;
     BDML_TRY(refuse_inputs(c, path));
+    if (cli_ends_with(path, ".npy")) BDML_TRY(refuse_companion(c, path));
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return BDML_OK; /* a device or a pipe */
@@ -110,7 +125,7 @@ done:
     return status;
 }
 
-/* ---- rows of text --------------------------------------------------------------------------------------- */
+/* ---- rows of text ---------------------------------------------------------------------------- */
 
 bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w)
 {
@@ -124,12 +139,6 @@ static bdml_status put(cli_writer *w, const char *s, size_t n)
     return cli_wrote(w->c, bdml_file_write(w->c->h, w->file, s, n));
 }
 
-bdml_status cli_writer_raw(cli_writer *w, const char *s)
-{
-    w->started = true;
-    return put(w, s, strlen(s));
-}
-
 static bdml_status separate(cli_writer *w)
 {
     bool started = w->started;
@@ -141,7 +150,7 @@ bdml_status cli_writer_text(cli_writer *w, const char *s)
 {
     const char special[] = {w->separator, '"', '\n', '\r', ' ', '\0'};
     BDML_TRY(separate(w));
-    if (s[0] && !s[strcspn(s, special)]) return put(w, s, strlen(s));
+    if (!s[strcspn(s, special)] && !bdml_is_missing(s, strlen(s))) return put(w, s, strlen(s));
     BDML_TRY(put(w, "\"", 1));
     for (const char *p = s; *p;) { /* a quote inside is doubled */
         size_t n = strcspn(p, "\"");

@@ -4,11 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void cli_put(json_t *object, const char *key, json_t *value)
-{
-    json_object_set_new(object, key, value ? value : json_null());
-}
-
 json_t *cli_real(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
@@ -28,11 +23,103 @@ json_t *cli_string(const char *s)
     return text;
 }
 
+/* Keys may be names out of data files too. */
+void cli_put(json_t *object, const char *key, json_t *value)
+{
+    json_t *name = cli_string(key);
+    if (!value) value = json_null();
+    if (name)
+        json_object_set_new(object, json_string_value(name), value);
+    else
+        json_decref(value);
+    json_decref(name);
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+/* jansson prints 0.3 as 0.29999999999999999. Numbers here are the shortest that read back to the
+ * same double, and arrays of plain values stay on one line. */
+static bool is_nested(const json_t *v)
+{
+    return json_is_object(v) || json_is_array(v);
+}
+
+static bool has_nested(const json_t *array)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(array, i, item) if (is_nested(item)) return true;
+    return false;
+}
+
+static void print_scalar(const cli *c, const json_t *v, FILE *f)
+{
+    char number[BDML_NUMBER_SIZE];
+    if (!json_is_real(v)) {
+        json_dumpf(v, f, JSON_ENCODE_ANY);
+        return;
+    }
+    bdml_format_double(c->h->c_locale, json_real_value(v), number);
+    /* A whole number stays a real one for the reader. */
+    fprintf(f, "%s%s", number, strpbrk(number, ".e") ? "" : ".0");
+}
+
+static void print_value(const cli *c, const json_t *v, int indent, FILE *f);
+
+static void print_array(const cli *c, const json_t *array, int indent, FILE *f)
+{
+    bool nested = has_nested(array);
+    size_t i;
+    json_t *item;
+    fputc('[', f);
+    json_array_foreach(array, i, item)
+    {
+        if (nested)
+            fprintf(f, "%s\n%*s", i ? "," : "", indent + 2, "");
+        else
+            fputs(i ? ", " : "", f);
+        print_value(c, item, indent + 2, f);
+    }
+    if (nested) fprintf(f, "\n%*s", indent, "");
+    fputc(']', f);
+}
+
+static void print_object(const cli *c, const json_t *object, int indent, FILE *f)
+{
+    /* The iterator only reads; jansson's signature is not const. */
+    json_t *it = (json_t *)object, *name;
+    const char *key, *separator = "";
+    json_t *value;
+    fputc('{', f);
+    json_object_foreach(it, key, value)
+    {
+        fprintf(f, "%s\n%*s", separator, indent + 2, "");
+        name = json_string(key);
+        print_scalar(c, name, f);
+        json_decref(name);
+        fputs(": ", f);
+        print_value(c, value, indent + 2, f);
+        separator = ",";
+    }
+    if (separator[0]) fprintf(f, "\n%*s", indent, "");
+    fputc('}', f);
+}
+
+static void print_value(const cli *c, const json_t *v, int indent, FILE *f)
+{
+    if (json_is_object(v))
+        print_object(c, v, indent, f);
+    else if (json_is_array(v))
+        print_array(c, v, indent, f);
+    else
+        print_scalar(c, v, f);
+}
+
 bdml_status cli_json_print(cli *c, json_t *object)
 {
-    bool ok = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0;
-    if (ok) ok = fputc('\n', stdout) != EOF && fflush(stdout) == 0;
-    if (ok) return BDML_OK;
+    print_value(c, object, 0, stdout);
+    fputc('\n', stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return BDML_OK;
     return cli_wrote(c, bdml_fail(c->h, BDML_ERR_IO, "standard output: writing failed: %s",
                                   strerror(errno)));
 }

@@ -10,6 +10,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INFEASIBLE = 3 };
 
 static int exit_code(const cli *c, bdml_status status)
 {
+    if (c->refuted) return EXIT_FAILED;
     switch (status) {
     case BDML_OK:
         return EXIT_DONE;
@@ -51,9 +52,11 @@ static void report_failure(cli *c, bdml_status status, bool json)
     fflush(stdout);
     fprintf(stderr, "bdml: %s\n", line);
     if (!json) return;
-    json_t *object = json_object();
+    /* A proof of infeasibility and a refuted claim are results too. */
+    bool answer = status == BDML_ERR_INFEASIBLE || c->refuted;
+    json_t *object = answer ? json_incref(c->result) : json_object();
     cli_put(object, "error", cli_string(line));
-    cli_put(object, "status", cli_string(bdml_status_text(status)));
+    cli_put(object, "status", cli_string(c->refuted ? "refuted" : bdml_status_text(status)));
     cli_put(object, "exit", json_integer(exit_code(c, status)));
     if (cli_json_print(c, object) != BDML_OK) fprintf(stderr, "bdml: %s\n", c->h->error);
     json_decref(object);

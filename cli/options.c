@@ -83,10 +83,10 @@ static bool group_begins(int i)
     return true;
 }
 
-const char *cli_group_at(int wanted)
+const char *cli_group_at(int i)
 {
-    for (int i = 0; i < cli_option_count(); i++)
-        if (group_begins(i) && wanted-- == 0) return cli_option_at(i)->group;
+    for (int k = 0; k < cli_option_count(); k++)
+        if (group_begins(k) && i-- == 0) return cli_option_at(k)->group;
     return NULL;
 }
 

@@ -8,7 +8,7 @@ static const double BAR_AFTER = 0.5;  /* seconds: shorter work needs no bar */
 static const double LINE_EVERY = 2.0; /* seconds between plain lines */
 enum { BAR_WIDTH = 28 };
 
-/* ---- Ctrl-C ---------------------------------------------------------------------------------------- */
+/* ---- Ctrl-C ---------------------------------------------------------------------------------- */
 
 /* A signal handler can reach nothing but a variable like this one. */
 static volatile sig_atomic_t interrupted;
@@ -19,8 +19,8 @@ static void on_signal(int number)
     interrupted = 1;
 }
 
-/* The first Ctrl-C asks to stop, the second one kills (SA_RESETHAND). System calls are not restarted:
- * a program that waits for input shall stop too. */
+/* The first Ctrl-C asks to stop, the second one kills (SA_RESETHAND). System calls are not
+ * restarted: a program that waits for input shall stop too. */
 void cli_catch_interrupt(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
@@ -34,7 +34,7 @@ bool cli_interrupted(void)
     return interrupted != 0;
 }
 
-/* ---- bar and lines ------------------------------------------------------------------------------------ */
+/* ---- bar and lines --------------------------------------------------------------------------- */
 
 void cli_duration(double seconds, char *out, size_t size)
 {
@@ -105,7 +105,8 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
     }
     double first = p->terminal ? BAR_AFTER : LINE_EVERY;
     if (now - p->started < first) return 0;
-    if (!p->terminal && now - p->printed < LINE_EVERY) return 0;
+    /* A line stays: it is not worth it for a phase that is over. */
+    if (!p->terminal && (now - p->printed < LINE_EVERY || (done == total && total > 0))) return 0;
     p->printed = now;
     show(c, now, done, total);
     return 0;

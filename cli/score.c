@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Wider matrices do not fit a screen; recall per class is still printed. */
-enum { WIDEST_MATRIX = 12 };
+enum { WIDEST_MATRIX = 24, LINE_WIDTH = 79, LEAST_NAME = 4 };
 
 static int64_t *row_of(const cli_score *s, int32_t truth)
 {
@@ -76,7 +75,7 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
         cli_put(row, "truth", cli_string(s->truth.text[t]));
         cli_put(row, "predicted", counts);
         json_array_append_new(confusion, row);
-        json_object_set_new(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
+        cli_put(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
     }
     cli_put(out, "labelled", json_integer(s->total));
     cli_put(out, "wrong", json_integer(s->wrong));
@@ -86,10 +85,23 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
     cli_put(out, "confusion", confusion);
 }
 
+/* Characters for each column of the confusion matrix beside the first three, or 0: the matrix does
+ * not fit a screen, and only the recalls are printed. */
+static int column_width(const cli_score *s)
+{
+    int first = (int)strlen("true class"), digits = snprintf(NULL, 0, "%" PRId64, s->total);
+    for (int32_t r = 0; r < s->truth.count; r++)
+        first = BDML_MAX(first, (int)strlen(s->truth.text[r]));
+    int others = BDML_MAX(digits, (int)strlen("points")) + (int)strlen("recall %") + 4;
+    if (s->predicted > WIDEST_MATRIX) return 0;
+    int width = (LINE_WIDTH - first - others) / s->predicted - 2;
+    return width >= BDML_MAX(digits, LEAST_NAME) ? width : 0;
+}
+
 bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model, FILE *f)
 {
     char align[WIDEST_MATRIX + 8] = "lrr";
-    int shown = s->predicted <= WIDEST_MATRIX ? s->predicted : 0;
+    int width = column_width(s), shown = width ? s->predicted : 0;
     cli_table t;
 
     fprintf(f, "error      %.2f %%  (%" PRId64 " of %" PRId64 " wrong)\n\n", error_percent(s),
@@ -100,7 +112,7 @@ bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model,
     cli_cell(&t, "true class");
     cli_cell(&t, "points");
     cli_cell(&t, "recall %%");
-    for (int k = 0; k < shown; k++) cli_cell(&t, "%.10s", model->class_name[k]);
+    for (int k = 0; k < shown; k++) cli_cell(&t, "%.*s", width, model->class_name[k]);
     for (int32_t r = 0; r < s->truth.count; r++) {
         cli_cell(&t, "%s", s->truth.text[r]);
         cli_cell(&t, "%" PRId64, row_total(s, r));

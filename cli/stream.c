@@ -1,4 +1,4 @@
-/* stream.c - the rows of a file in blocks, fit for a model: right width, missing values dealt with. */
+/* stream.c - the rows of a file in blocks, fit for a model: right width, no missing values. */
 #include "cli.h"
 
 #include <inttypes.h>

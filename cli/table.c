@@ -27,7 +27,7 @@ void cli_cell(cli_table *t, const char *fmt, ...)
     char text[256];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    bdml_vsnprintf(t->h->c_locale, text, sizeof text, fmt, ap);
     va_end(ap);
     add(t, text);
 }

@@ -250,6 +250,23 @@ works neighbors mapped-train.csv mapped.csv -k 2 -o a.csv
 works neighbors train.csv test.csv --model wine.bdml -k 2 -o b.csv
 ok "neighbors --model = neighbors of mapped points" [ "$(cut -d, -f1-3 a.csv)" = "$(cut -d, -f1-3 b.csv)" ]
 
+# Class names that are no numbers, and a matrix of seven classes.
+works train "$data/segment.csv" -o segment.bdml --scale zscore --pca 5
+ok "a constant column is told" grep -q '^bdml: warning: .*region_pixel_count' err
+json 'any("region_pixel_count" in w for w in r["warnings"])' train "$data/segment.csv" -o s.bdml \
+    --scale zscore
+works predict segment.bdml "$data/segment.csv" -o x.csv
+ok "predict: the table stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+ok "predict: a confusion matrix" grep -qE '^sky +330 +[0-9.]+ +0 +0 ' out
+ok "predict: warns that the points vote for themselves" grep -q 'each point votes for itself' err
+for ending in csv svmlight npy; do
+    works transform segment.bdml "$data/segment.csv" -o s.$ending
+    works neighbors s.$ending -k 1 --which same -o s-$ending.csv
+done
+ok "transform: the same points and classes in CSV and svmlight" cmp -s s-csv.csv s-svmlight.csv
+ok "transform: the same points and classes in CSV and NPY" cmp -s s-csv.csv s-npy.csv
+json 'r["classes"]["sky"] == 330' info s.svmlight
+
 # ---- neighbors
 works neighbors "$data/iris.csv" -k 2
 ok "neighbors: heading" [ "$(head -n 1 out)" = row,rank,neighbor,distance ]
@@ -287,6 +304,18 @@ ok "eval: the same bytes with 1 and 2 threads" cmp -s threads-1 threads-2
 works eval "$data/iris.csv" --folds 5 --stratify
 works eval "$data/iris.csv" --folds 5 --no-stratify -k5
 
+# ---- forms of options
+works eval "$data/iris.csv" --splits 2 -qk5 -j 1
+ok "-qk5: quiet, five neighbours" [ "$(wc -l <out)" -eq 2 ]
+works neighbors --neighbors=1 -o ./k.csv -- line.csv
+cp line.csv ./-line.csv
+works neighbors -qk1 -ok2.csv -- -line.csv
+ok "-- ends the options, values may be glued" cmp -s k.csv k2.csv
+works eval "$data/iris.csv" --splits 2 --scale none --scale zscore --json
+ok "the last value counts" field out 'r["scale"] == "zscore"'
+printf 'x,class\n1,caf\351\n2,b\n1.5,caf\351\n2.5,b\n' >latin.csv
+json 'r["classes"]["caf?"] == 2' info latin.csv
+
 # ---- convert, info, export, import, generate
 works convert "$data/iris.csv" iris.tsv
 works convert iris.tsv iris.csv
@@ -314,7 +343,11 @@ json 'r["constant_columns"] == ["b"] and r["missing_values"] == 1 and r["incompl
 works info wine.bdml
 ok "info: spectrum of a model" grep -q '^largest' out
 ok "info of a model stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
-json 'r["type"] == "model" and len(r["spectrum"]["eigenvalues"]) == 13' info wine.bdml
+json 'r["type"] == "model" and len(r["spectrum"]["eigenvalues"]) == 13 and
+    abs(r["spectrum"]["largest"] / r["spectrum"]["smallest"] / r["kappa"] - 1) < 1e-9 and
+    0.9 * sum(r["spectrum"]["eigenvalues"]) <=
+        sum(r["spectrum"]["eigenvalues"][:r["spectrum"]["holds_90_percent"]]) and
+    r["spectrum"]["holds_90_percent"] <= 13' info wine.bdml
 
 for what in L M; do
     for ending in npy csv mat; do

@@ -151,6 +151,24 @@ static void npy_orders_and_ranks(void **state)
     check_file(h, save("wide.npy", &wide), 1, 24, x);
 }
 
+/* Larger than the tiles of the transposition, and no multiple of them. */
+static void npy_large_fortran(void **state)
+{
+    bdml_handle *h = *state;
+    enum { N = 150, D = 71 };
+    double *x = malloc(sizeof *x * N * D);
+    bytes b = {0};
+    assert_non_null(x);
+    npy_header(&b, "<u2", "True", "(150, 71)");
+    for (int j = 0; j < D; j++)
+        for (int i = 0; i < N; i++) {
+            x[i * D + j] = 400 * j + i;
+            put_int(&b, (uint64_t)(400 * j + i), 2, false);
+        }
+    check_file(h, save("large.npy", &b), N, D, x);
+    free(x);
+}
+
 static void npy_header_variants(void **state)
 {
     bdml_handle *h = *state;
@@ -274,6 +292,31 @@ static void labels_file_is_read(void **state)
     bdml_free_dataset(data);
 }
 
+/* A column of the matrix may be the label, as in a CSV file; but only when asked for. */
+static void labels_from_a_column(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[4] = {1, 3, 4, 6};
+    char path[512];
+    bytes b = npy_doubles("(2, 3)", 6, SIX);
+    snprintf(path, sizeof path, "%s", save("column.npy", &b));
+    check_file(h, path, 2, 3, SIX);
+    check_ok(h, bdml_set(h, "label", "2"));
+    bdml_dataset *data = read_ok(h, path);
+    check_rows(data, 2, 2, x);
+    check_labels(data, (const char *const[]){"2", "5"});
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label", "last"));
+    data = read_ok(h, path);
+    check_rows(data, 2, 2, (const double[]){1, 2, 4, 5});
+    check_labels(data, (const char *const[]){"3", "6"});
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label", "4"));
+    check_refused(h, path, "label column 4 is not among the 3 columns");
+    check_ok(h, bdml_set(h, "label", "species"));
+    check_refused(h, path, "no column is called 'species'");
+}
+
 /* ---- NPZ ------------------------------------------------------------------------------------------ */
 
 static bytes npy_words(const char *a, const char *b, const char *c)
@@ -307,6 +350,11 @@ static void npz_chooses_variables(void **state)
     check_labels(data, y);
     bdml_free_dataset(data);
     check_ok(h, read_piped(h, path, &data));
+    check_rows(data, 3, 2, SIX);
+    check_labels(data, y);
+    bdml_free_dataset(data);
+    bytes packed = load(path);
+    data = read_ok(h, save_gzip("a.npz.gz", &packed));
     check_rows(data, 3, 2, SIX);
     check_labels(data, y);
     bdml_free_dataset(data);
@@ -467,6 +515,41 @@ static void mat_layouts(void **state)
     check_file(h, save("small.mat", &f), 2, 2, (const double[]){1, 3, 2, 4});
 }
 
+/* Characters beyond ASCII: UTF-8 as scipy writes it, UTF-16 as MATLAB does, a pair of surrogates. */
+static void mat_reads_unicode_labels(void **state)
+{
+    bdml_handle *h = *state;
+    for (int layout = 0; layout < 3; layout++)
+        for (int packed = 0; packed < 2; packed++) {
+            bytes f = {0}, y = {0}, x = mat_doubles("X", 2, 3, SIX, false);
+            mat_header(&f, 0x0100, false);
+            mat_add(&f, &x, false);
+            if (layout == 0) { /* two rows, column-major: e', u; e', x */
+                mat_start(&y, MX_CHAR, 2, (const uint32_t[]){2, 2}, "y", false);
+                mat_part(&y, MI_UTF8, "\xC3\xA9u\xC3\xA9x", 6, false);
+            } else {
+                mat_start(&y, MX_CELL, 2, (const uint32_t[]){1, 2}, "y", false);
+                for (int i = 0; i < 2; i++) {
+                    bytes cell = {0};
+                    mat_start(&cell, MX_CHAR, 2, (const uint32_t[]){1, 2}, "", false);
+                    if (layout == 1)
+                        mat_part(&cell, MI_UTF8, i ? "ux" : "\xC3\xA9\xC3\xA9", i ? 2 : 4, false);
+                    else
+                        mat_part(&cell, MI_UTF16, i ? "u\0x" : "\x3D\xD8\x00\xDE", 4, false);
+                    mat_add(&y, &cell, false);
+                }
+            }
+            if (packed)
+                mat_add_compressed(&f, &y);
+            else
+                mat_add(&f, &y, false);
+            bdml_dataset *data = read_ok(h, save("unicode.mat", &f));
+            check_labels(data, layout == 2 ? (const char *const[]){"\xF0\x9F\x98\x80", "ux"}
+                                           : (const char *const[]){"\xC3\xA9\xC3\xA9", "ux"});
+            bdml_free_dataset(data);
+        }
+}
+
 /* Structures, complex numbers, objects beside the wanted matrix do not disturb; asked for, they are
  * refused by name. */
 static void mat_passes_over_what_it_cannot_use(void **state)
@@ -598,6 +681,20 @@ static void npy_writer_keeps_labels(void **state)
         bdml_free_dataset(data);
         check_ok(h, bdml_set(h, "labels-file", ""));
     }
+}
+
+/* Labels of an earlier file beside one without labels: said, for the reader will take them. */
+static void npy_writer_warns_of_old_labels(void **state)
+{
+    bdml_handle *h = *state;
+    char log[1024] = "";
+    bdml_dataset *data;
+    bdml_set_log(h, keep_log, log);
+    save_text("old.labels.npy", "");
+    check_ok(h, bdml_dataset_from_arrays(h, 3, 2, SIX, 2, NULL, &data));
+    check_ok(h, bdml_write_dataset(h, data, in_folder("old.npy")));
+    check_true(strstr(log, "old.labels.npy is there") != NULL);
+    bdml_free_dataset(data);
 }
 
 /* Whichever write or allocation fails, neither file appears. */
@@ -775,21 +872,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         handle_test(npy_reads_every_type),
         handle_test(npy_orders_and_ranks),
+        handle_test(npy_large_fortran),
         handle_test(npy_header_variants),
         handle_test(npy_streams),
         handle_test(npy_claims_are_not_believed),
         handle_test(labels_file_is_read),
+        handle_test(labels_from_a_column),
         handle_test(npz_chooses_variables),
         handle_test(npz_takes_the_only_matrix),
         handle_test(mat_reads_every_class),
         handle_test(mat_reads_sparse_and_logical),
         handle_test(mat_reads_text_labels),
+        handle_test(mat_reads_unicode_labels),
         handle_test(mat_layouts),
         handle_test(mat_passes_over_what_it_cannot_use),
         handle_test(idx_reads_every_type),
         handle_test(idx_finds_the_labels_beside),
         handle_test(npy_writer_gives_these_bytes),
         handle_test(npy_writer_keeps_labels),
+        handle_test(npy_writer_warns_of_old_labels),
         handle_test(npy_writer_leaves_nothing_half_done),
         handle_test(all_formats_give_the_same_doubles),
         handle_test(readers_survive_allocation_failures),

@@ -650,6 +650,19 @@ static void test_svmlight_errors(void **state)
     must_refuse(h, "e.svm", "1 1:1\n", BDML_ERR_DATA, "label 'x' cannot be chosen");
 }
 
+/* Few bytes that announce more dense rows than any machine holds are refused before they are made. */
+static void test_svmlight_bomb(void **state)
+{
+    bdml_handle *h = *state;
+    enum { ROWS = 200000 };
+    static const char row[] = "1 1048576:1\n";
+    char *text = malloc(ROWS * (sizeof row - 1) + 1);
+    for (int i = 0; i < ROWS; i++) memcpy(text + (size_t)i * (sizeof row - 1), row, sizeof row);
+    must_refuse(h, "bomb.svm", text, BDML_ERR_MEMORY,
+                "200000 rows of 1048576 values need 1562.5 GiB");
+    free(text);
+}
+
 /* ---- ARFF ----------------------------------------------------------------------------------------------- */
 
 #define ARFF_HEAD                                                   \
@@ -1097,6 +1110,7 @@ int main(void)
         handle_test(test_labels_file),
         handle_test(test_svmlight),
         handle_test(test_svmlight_errors),
+        handle_test(test_svmlight_bomb),
         handle_test(test_arff),
         handle_test(test_arff_errors),
         handle_test(test_round_trips),

@@ -665,14 +665,13 @@ static void blocks_and_threads_do_not_change_bits(void **state)
     free(x), free(l), free(z), free(other);
 }
 
-/* More pairs than fit in a block (1 MiB), any order, repeats; against transform and a plain loop. */
+/* Pairs in any order, with repeats; against transform and a plain loop. */
 static void distances_equal_plain_loops(void **state)
 {
     bdml_handle *h = *state;
     enum { PAIRS = 20000 };
     bdml_dataset *data = sample(h, in_order);
     check_ok(h, bdml_set(h, "scale", "zscore"));
-    check_ok(h, bdml_set(h, "memory", "1"));
     bdml_model *m = trained(h, data, 3);
     int64_t *pairs = malloc(2 * PAIRS * sizeof *pairs);
     double *distance = malloc(PAIRS * sizeof *distance), z[3 * N];
@@ -702,6 +701,34 @@ static void distances_equal_plain_loops(void **state)
     free(distance);
     bdml_free_model(m);
     bdml_free_dataset(data);
+}
+
+/* 20000 points in 4 dimensions do not fit twice into 1 MiB: three blocks of pairs, and the same bits
+ * as from one. Pairs of a row with itself are exactly 0. */
+static void distances_in_blocks_have_the_same_bits(void **state)
+{
+    bdml_handle *h = *state;
+    enum { n = 20000, d = 4, PAIRS = 30000 };
+    bdml_rng r = bdml_rng_make(5, 5);
+    double *x = malloc(sizeof(double) * n * d), l[d * d];
+    double *one = malloc(sizeof(double) * PAIRS), *many = malloc(sizeof(double) * PAIRS);
+    int64_t *pairs = malloc(2 * PAIRS * sizeof *pairs);
+    bdml_model *m;
+    fill_normal(&r, (size_t)n * d, x);
+    fill_normal(&r, d * d, l);
+    for (int k = 0; k < 2 * PAIRS; k++) pairs[k] = (int64_t)bdml_rng_below(&r, n);
+    for (int t = 0; t < PAIRS; t += 100) pairs[2 * t + 1] = pairs[2 * t];
+    check_ok(h, bdml_model_from_map(h, d, d, l, 0, &m));
+    check_ok(h, bdml_distances(h, m, n, x, d, PAIRS, pairs, one));
+    check_ok(h, bdml_set(h, "memory", "1"));
+    check_ok(h, bdml_set(h, "threads", "2"));
+    check_true(bdml_model_block(h, 2 * (d + 1) * sizeof(double)) * 2 < PAIRS); /* three blocks */
+    check_ok(h, bdml_distances(h, m, n, x, d, PAIRS, pairs, many));
+    check_true(memcmp(one, many, sizeof(double) * PAIRS) == 0);
+    for (int t = 0; t < PAIRS; t++)
+        check_true((one[t] == 0.0) == (pairs[2 * t] == pairs[2 * t + 1]));
+    bdml_free_model(m);
+    free(x), free(one), free(many), free(pairs);
 }
 
 /* 3-NN by plain loops over mapped points; distances differ here, so that ties play no role. */
@@ -906,6 +933,7 @@ int main(void)
         handle_test(transform_equals_plain_loops),
         handle_test(blocks_and_threads_do_not_change_bits),
         handle_test(distances_equal_plain_loops),
+        handle_test(distances_in_blocks_have_the_same_bits),
         handle_test(prediction_is_by_the_nearest),
         handle_test(points_are_kept_within_the_limit),
         handle_test(exports_read_back),

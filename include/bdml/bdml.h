@@ -192,7 +192,9 @@ BDML_API int bdml_method_count(void);
 BDML_API const char *bdml_method_name(int i); /* "euclidean", "whiten", ... */
 BDML_API const char *bdml_method_help(int i);
 
-/* Learn by the setting "method". constraints may be NULL: mined where the method needs them. */
+/* Learn by the setting "method". constraints may be NULL: mined where the method needs them.
+ * BDML_ERR_INFEASIBLE: proven that no metric meets the hard constraints; *out is then not a metric but
+ * the proof, which can be described, saved and certified, and nothing else. */
 BDML_API bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
                                 const bdml_constraints *constraints, bdml_model **out);
 /* Wrap a map made elsewhere: l is q rows of d (is_metric 0), or M, d x d symmetric positive
@@ -237,6 +239,14 @@ BDML_API void bdml_free_bytes(void *bytes);
 /* what: "L" or "M". Format by the ending of the name: .npy, .csv or .mat. */
 BDML_API bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, const char *what,
                                        const char *path);
+
+/* ---- certificates ---------------------------------------------------------------------------- */
+
+/* Check the claim of a model or proof file (MODEL.proof) against the data it was learned from: an
+ * independent checker in plain loops, which shares no code with the solver. *confirmed: 1 when every
+ * check holds, 0 when one fails. *json: the checks with their figures, freed by bdml_free_bytes. */
+BDML_API bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *data,
+                                  int *confirmed, char **json);
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 

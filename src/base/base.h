@@ -110,7 +110,7 @@ typedef enum bdml_phase {
 
 /* ---- handle (handle.c) --------------------------------------------------------------------- */
 
-enum { BDML_ERROR_SIZE = 1024 };
+enum { BDML_ERROR_SIZE = 1024, BDML_WARNED_SIZE = 32 };
 
 struct bdml_handle {
     char error[BDML_ERROR_SIZE];
@@ -123,6 +123,8 @@ struct bdml_handle {
     bool cancelled;
     bdml_log_fn log;
     void *log_user;
+    uint64_t warned[BDML_WARNED_SIZE]; /* hashes of the latest warnings: each is told once */
+    int warnings;
 
     bdml_phase phase; /* running phase, the time it was entered, and what each has cost so far */
     double phase_since;
@@ -152,6 +154,10 @@ static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
 
 /* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`. */
 int bdml_threads(const bdml_handle *h);
+
+/* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
+ * work in a parallel region of the parent's. */
+bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out);
 
 /* Put one line on the handle and return `status`. Number text in it is locale-proof. */
 bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);

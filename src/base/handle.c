@@ -48,6 +48,20 @@ void bdml_free(bdml_handle *h)
     free(h);
 }
 
+bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out)
+{
+    bdml_status status = bdml_create(out);
+    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++) {
+        status = bdml_set(*out, bdml_option_at(i)->name, parent->opt[i].text);
+        (*out)->opt[i].changed = parent->opt[i].changed;
+    }
+    if (status == BDML_OK) status = bdml_set(*out, "threads", "1");
+    if (status == BDML_OK) return BDML_OK;
+    bdml_free(*out);
+    *out = NULL;
+    return bdml_fail(parent, BDML_ERR_MEMORY, "out of memory");
+}
+
 int bdml_threads(const bdml_handle *h)
 {
     int64_t asked = bdml_opt_int(h, BDML_OPT_THREADS);
@@ -133,6 +147,17 @@ void bdml_set_log(bdml_handle *h, bdml_log_fn fn, void *user)
     h->log_user = user;
 }
 
+/* A data set is split and prepared many times over: say the same thing once. */
+static bool told_before(bdml_handle *h, const char *line)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *p = line; *p; p++) hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    for (int k = 0; k < BDML_MIN(h->warnings, BDML_WARNED_SIZE); k++)
+        if (h->warned[k] == hash) return true;
+    h->warned[h->warnings++ % BDML_WARNED_SIZE] = hash;
+    return false;
+}
+
 void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...)
 {
     char line[BDML_ERROR_SIZE];
@@ -141,6 +166,7 @@ void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...)
     va_start(ap, fmt);
     bdml_vsnprintf(h->c_locale, line, sizeof line, fmt, ap);
     va_end(ap);
+    if (level == BDML_LOG_WARNING && told_before(h, line)) return;
     h->log(h->log_user, level, line);
 }
 

@@ -1,7 +1,7 @@
 /* certify.c - recompute a claim from the raw data and say whether it holds.
  *
- * Points   p_i = reference * prepare(x_i);  metric M = L'L in prepared space; N = the metric on p, so
- *          that L'L = reference' N reference. With reference = identity N is M.
+ * Points   p_i = reference * prepare(x_i);  N = B'B the metric on p, L = B reference. Without a
+ *          reference p_i is the prepared point and N = M = L'L.
  * Upper    the objective at N, which must lie in the set and (hard form) meet every margin.
  * Lower    for multipliers y >= 0 (hinge: y_t <= c_t)
  *              sum mu_t y_t [- sum y_t^2 / (4 c_t) for the squared hinge] + min <G - A*y, N>
@@ -35,9 +35,8 @@ typedef struct work {
     bdml_verdict *v;
 } work;
 
-static void note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt, ...)
-    BDML_PRINTF(5, 6);
-static void note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt, ...)
+void bdml_verdict_note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt,
+                       ...)
 {
     va_list ap;
     if (v->checks == BDML_CHECKS_MAX) return;
@@ -186,60 +185,33 @@ static void make_slack(work *w, bool with_objective)
 
 /* ---- the metric on p ----------------------------------------------------------------------------------- */
 
-/* N with L'L = reference' N reference. The file keeps L; the reference is square and regular, and the
- * map on p is B = L reference^-1: solve B reference = L by Gaussian elimination with pivoting, then
- * N = B'B. Without a reference B = L. */
-static bdml_status make_metric(bdml_handle *h, work *w, bool *regular)
+/* N = B'B; with a reference B stands in the evidence, and L must be B reference. */
+static bool make_metric(bdml_handle *h, work *w)
 {
-    bdml_status status = BDML_OK;
-    size_t d = (size_t)w->d, q = (size_t)w->model->q;
-    long double *a = NULL, *b = NULL; /* a = reference', b = L', columns of length d: a B' = b */
+    const double *map = w->e->reference ? w->e->map : w->model->l;
+    size_t d = (size_t)w->d, q = (size_t)w->model->q, columns = (size_t)w->model->d;
+    long double off = 0.0L, size = 0.0L;
 
-    *regular = true;
-    BDML_NEW(h, a, d * d);
-    BDML_NEW(h, b, d * q);
-    for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j < d; j++)
-            a[i * d + j] = w->e->reference ? w->e->reference[j * d + i] : (i == j);
-        for (size_t r = 0; r < q; r++) b[i * q + r] = w->model->l[r * d + i];
-    }
-    for (size_t k = 0; w->e->reference && k < d; k++) {
-        size_t pivot = k;
-        for (size_t i = k + 1; i < d; i++)
-            if (fabsl(a[i * d + k]) > fabsl(a[pivot * d + k])) pivot = i;
-        if (a[pivot * d + k] == 0.0L) {
-            *regular = false;
-            goto done;
-        }
-        for (size_t j = 0; j < d; j++) {
-            long double t = a[k * d + j];
-            a[k * d + j] = a[pivot * d + j];
-            a[pivot * d + j] = t;
-        }
-        for (size_t r = 0; r < q; r++) {
-            long double t = b[k * q + r];
-            b[k * q + r] = b[pivot * q + r];
-            b[pivot * q + r] = t;
-        }
-        for (size_t i = 0; i < d; i++) {
-            if (i == k) continue;
-            long double f = a[i * d + k] / a[k * d + k];
-            for (size_t j = k; j < d; j++) a[i * d + j] -= f * a[k * d + j];
-            for (size_t r = 0; r < q; r++) b[i * q + r] -= f * b[k * q + r];
-        }
-    }
-    for (size_t i = 0; i < d; i++)
-        for (size_t r = 0; r < q; r++) b[i * q + r] /= a[i * d + i];
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++) {
             long double sum = 0.0L;
-            for (size_t r = 0; r < q; r++) sum += b[i * q + r] * b[j * q + r];
+            for (size_t r = 0; r < q; r++) sum += (long double)map[r * d + i] * map[r * d + j];
             w->metric[i * d + j] = sum;
         }
-done:
-    free(a);
-    free(b);
-    return status;
+    for (size_t r = 0; w->e->reference && r < q; r++)
+        for (size_t j = 0; j < columns; j++) {
+            long double sum = 0.0L;
+            for (size_t k = 0; k < d; k++)
+                sum += (long double)map[r * d + k] * w->e->reference[k * columns + j];
+            off = fmaxl(off, fabsl(sum - w->model->l[r * columns + j]));
+            size = fmaxl(size, fabsl(sum));
+        }
+    bool ok = off <= 1e-12L * size * (long double)d;
+    if (w->e->reference)
+        bdml_verdict_note(w->v, "map", ok, h->c_locale,
+                          "L differs from B times the reference by %.2g of %.2g", (double)off,
+                          (double)size);
+    return ok;
 }
 
 /* (p_i - p_j)' N (p_i - p_j) for every pair through N p_i: n d^2 + pairs d operations. */
@@ -261,9 +233,9 @@ static void pair_distances(work *w, long double *mapped, long double *distance)
     }
 }
 
-static double margin_of(const bdml_constraints *c, int64_t t)
+static double margin_of(const work *w, int64_t t)
 {
-    return c->margin ? c->margin[t] : 1.0;
+    return w->e->margin * (w->c->margin ? w->c->margin[t] : 1.0);
 }
 
 /* c_t of the soft form. */
@@ -275,38 +247,36 @@ static long double cost_of(const work *w, int64_t t)
 /* ---- checks ------------------------------------------------------------------------------------------------ */
 
 /* kappa(N) <= K (1 + 1e-9 + 4 d eps K), trace(N) <= R. */
-static bool check_set(bdml_handle *h, work *w)
+static void check_set(bdml_handle *h, work *w)
 {
     size_t dd = (size_t)w->d * (size_t)w->d;
     long double trace = 0.0L;
     memcpy(w->slack, w->metric, dd * sizeof *w->slack);
     if (!bdml_plain_eigenvalues(w->d, w->slack, w->lambda)) {
-        note(w->v, "distortion", false, h->c_locale, "the eigenvalues of M could not be found");
-        return false;
+        bdml_verdict_note(w->v, "distortion", false, h->c_locale,
+                          "the eigenvalues of M could not be found");
+        return;
     }
     for (int i = 0; i < w->d; i++) trace += w->lambda[i];
     long double lo = w->lambda[0], hi = w->lambda[w->d - 1];
     double K = w->e->K, allowed = K * (1.0 + 1e-9 + 4.0 * w->d * DBL_EPSILON * K);
     double kappa = lo > 0.0L ? (double)(hi / lo) : INFINITY;
-    bool ok = kappa <= allowed || (hi == 0.0L && w->e->outcome == BDML_OUTCOME_COLLAPSED);
     w->v->kappa = kappa;
-    note(w->v, "distortion", ok, h->c_locale, "kappa(M) = %.12g, cap K = %.12g", kappa, K);
+    bdml_verdict_note(w->v, "distortion", kappa <= allowed, h->c_locale,
+                      "kappa(M) = %.12g, cap K = %.12g", kappa, K);
     if (isfinite(w->e->R)) {
         bool fits = trace <= w->e->R * (1.0L + TOLERANCE);
-        note(w->v, "trace", fits, h->c_locale, "trace(M) = %.12g, bound R = %.12g", (double)trace,
-             w->e->R);
-        ok = ok && fits;
+        bdml_verdict_note(w->v, "trace", fits, h->c_locale, "trace(M) = %.12g, bound R = %.12g",
+                          (double)trace, w->e->R);
     }
     if (w->e->diagonal) {
         long double off = 0.0L;
         for (size_t k = 0; k < dd; k++)
             if (k % ((size_t)w->d + 1) != 0) off = fmaxl(off, fabsl(w->metric[k]));
         bool diagonal = off <= hi * 1e-12L;
-        note(w->v, "diagonal", diagonal, h->c_locale, "largest off-diagonal entry %.3g",
-             (double)off);
-        ok = ok && diagonal;
+        bdml_verdict_note(w->v, "diagonal", diagonal, h->c_locale,
+                          "largest off-diagonal entry %.3g", (double)off);
     }
-    return ok;
 }
 
 /* Objective at N, and for the hard form the worst margin. */
@@ -323,23 +293,24 @@ static bdml_status check_upper(bdml_handle *h, work *w)
     for (int64_t t = 0; t < w->c->m; t++) {
         long double v =
             distance[w->c->far[t]] - (w->c->near[t] >= 0 ? distance[w->c->near[t]] : 0.0L);
-        long double miss = margin_of(w->c, t) - v;
-        worst = fminl(worst, v / margin_of(w->c, t));
+        long double miss = margin_of(w, t) - v;
+        worst = fminl(worst, v / margin_of(w, t));
         if (miss > 0.0L) loss += cost_of(w, t) * (w->e->squared ? miss * miss : miss);
     }
     w->v->worst_margin = (double)worst;
     if (w->e->hard) {
         bool met = worst >= 1.0L - TOLERANCE;
-        note(w->v, "margins", met, h->c_locale,
-             "smallest margin is %.10g times what was asked, over %lld constraints", (double)worst,
-             (long long)w->c->m);
+        bdml_verdict_note(w->v, "margins", met, h->c_locale,
+                          "smallest margin is %.10g times what was asked, over %lld constraints",
+                          (double)worst, (long long)w->c->m);
     } else {
         objective += loss;
     }
     w->v->objective = w->v->upper = (double)objective;
     bool ok = objective <= w->e->upper + TOLERANCE * fabs(w->e->upper);
-    note(w->v, "upper", ok, h->c_locale, "objective at M = %.12g, claimed at most %.12g",
-         (double)objective, w->e->upper);
+    bdml_verdict_note(w->v, "upper", ok, h->c_locale,
+                      "objective at M = %.12g, claimed at most %.12g", (double)objective,
+                      w->e->upper);
 done:
     free(mapped);
     free(distance);
@@ -367,12 +338,13 @@ static void check_lower(bdml_handle *h, work *w)
     for (int64_t t = 0; t < w->c->m; t++) {
         long double y = w->y[t], c = cost_of(w, t);
         feasible = feasible && y >= 0.0L;
-        linear += margin_of(w->c, t) * y;
+        linear += margin_of(w, t) * y;
         if (!w->e->hard && w->e->squared) linear -= y * y / (4.0L * c);
         if (!w->e->hard && !w->e->squared) feasible = feasible && y <= c * (1.0L + 1e-12L);
     }
-    note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero%s",
-         (long long)w->e->duals, (long long)w->c->m, feasible ? "" : "; some are out of range");
+    bdml_verdict_note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero%s",
+                      (long long)w->e->duals, (long long)w->c->m,
+                      feasible ? "" : "; some are out of range");
     /* A metric better than N has <G,.> below the objective at N, hence this trace at most. */
     memcpy(w->slack, w->g, dd * sizeof *w->slack);
     if (!bdml_plain_eigenvalues(w->d, w->slack, w->lambda)) feasible = false;
@@ -383,12 +355,13 @@ static void check_lower(bdml_handle *h, work *w)
     long double lower = linear + minimum;
     w->v->lower = (double)lower;
     bool ok = feasible && lower >= w->e->lower - TOLERANCE * fabs(w->e->lower);
-    note(w->v, "lower", ok, h->c_locale, "lower bound from the multipliers %.12g, claimed %.12g",
-         (double)lower, w->e->lower);
+    bdml_verdict_note(w->v, "lower", ok, h->c_locale,
+                      "lower bound from the multipliers %.12g, claimed %.12g", (double)lower,
+                      w->e->lower);
     double gap = (w->v->upper - w->v->lower) / fabs(w->v->upper);
-    if (w->e->outcome == BDML_OUTCOME_OPTIMAL)
-        note(w->v, "gap", gap <= w->e->gap_asked + TOLERANCE, h->c_locale,
-             "relative gap %.3g, asked %.3g", gap, w->e->gap_asked);
+    if (w->e->claim == BDML_CLAIM_OPTIMAL)
+        bdml_verdict_note(w->v, "gap", gap <= w->e->gap_asked + TOLERANCE, h->c_locale,
+                          "relative gap %.3g, asked %.3g", gap, w->e->gap_asked);
 }
 
 static void check_infeasible(bdml_handle *h, work *w)
@@ -397,35 +370,31 @@ static void check_infeasible(bdml_handle *h, work *w)
     bool feasible = true;
     for (int64_t t = 0; t < w->c->m; t++) {
         feasible = feasible && w->y[t] >= 0.0;
-        needed += margin_of(w->c, t) * w->y[t];
+        needed += margin_of(w, t) * w->y[t];
     }
-    note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero",
-         (long long)w->e->duals, (long long)w->c->m);
+    bdml_verdict_note(w->v, "multipliers", feasible, h->c_locale, "%lld of %lld are not zero",
+                      (long long)w->e->duals, (long long)w->c->m);
     make_slack(w, false);                             /* -A*y */
     bool found = minimum_over_set(w, 1.0L, &minimum); /* per unit of trace */
     /* sum y_t <A_t,N> <= most * trace(N) for every N allowed, but the margins add up to `needed`. */
     long double most = -minimum, reach = most > 0.0L ? needed / most : INFINITY;
     bool ok = found && feasible && needed > 0.0L && reach > w->e->R;
     if (isinf(w->e->R)) ok = found && feasible && needed > 0.0L && reach > 1e12L;
-    note(w->v, "infeasibility", ok, h->c_locale,
-         most <= 0.0L ? "the order of distances contradicts itself: true for every trace and margin"
-                      : "no metric with trace below %.6g meets the margins",
-         (double)reach);
+    bdml_verdict_note(
+        w->v, "infeasibility", ok, h->c_locale,
+        most <= 0.0L ? "the order of distances contradicts itself: true for every trace and margin"
+                     : "no metric with trace below %.6g meets the margins",
+        (double)reach);
 }
 
 static bdml_status run_checks(bdml_handle *h, work *w)
 {
-    bool regular = true;
     BDML_TRY(make_points(h, w));
-    if (w->e->outcome == BDML_OUTCOME_INFEASIBLE) {
+    if (w->e->claim == BDML_CLAIM_INFEASIBLE) {
         check_infeasible(h, w);
         return BDML_OK;
     }
-    BDML_TRY(make_metric(h, w, &regular));
-    if (!regular) {
-        note(w->v, "reference", false, h->c_locale, "the reference map is singular");
-        return BDML_OK;
-    }
+    make_metric(h, w);
     BDML_TRY(make_objective(h, w));
     check_set(h, w);
     BDML_TRY(check_upper(h, w));
@@ -464,6 +433,10 @@ bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bd
         return bdml_fail(h, BDML_ERR_DATA,
                          "the constraints speak of rows that the data (%lld rows) do not have",
                          (long long)data->n);
+    if (e->claim != BDML_CLAIM_INFEASIBLE && !model->l)
+        return bdml_fail(h, BDML_ERR_FORMAT, "the file claims a metric but holds none");
+    if (e->reference && (e->reference_columns != model->d || (model->l && e->map_rows != model->q)))
+        return bdml_fail(h, BDML_ERR_FORMAT, "the reference does not fit the model");
     if (e->pull == BDML_PULL_WITHIN && !data->y)
         return bdml_fail(h, BDML_ERR_DATA, "the objective needs the class labels of the data");
     w.d = e->reference ? e->reference_rows : model->d;

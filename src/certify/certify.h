@@ -40,6 +40,9 @@ typedef struct bdml_verdict {
     double kappa, lower, upper, objective, worst_margin;
 } bdml_verdict;
 
+/* Add a check and its figures. */
+void bdml_verdict_note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt,
+                       ...) BDML_PRINTF(5, 6);
 /* Check model and evidence against the data they were learned from. Only trouble (memory, data that do
  * not fit the model) is a failure; a refuted claim is BDML_OK with confirmed = false. */
 bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,

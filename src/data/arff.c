@@ -223,7 +223,7 @@ done:
 static bdml_status take_value(reader *r, const arff *a, bdml_block *b, int k, span t)
 {
     char text[BDML_EXCERPT_SIZE];
-    bool missing = !t.quoted && bdml_is_missing(t.s, t.n);
+    bool missing = t.n == 0 || (!t.quoted && bdml_is_missing(t.s, t.n));
     if (k == a->label) {
         const attribute *at = &a->attribute[k];
         b->label[b->n] = -1;

@@ -9,7 +9,7 @@
 
 #include "data/data.h"
 
-/* ---- numbers (binary.c) -------------------------------------------------------------------- */
+/* ---- numbers (element.c) ------------------------------------------------------------------- */
 
 /* kind: 'i' signed, 'u' unsigned, 'f' floating, 'b' truth value, 'S' bytes of text, 'U' UTF-32 text.
  * size: bytes of one item. swap: its bytes are in the other order than this machine's. */
@@ -54,7 +54,7 @@ bdml_status bdml_bytes_need_end(bdml_handle *h, const bdml_bytes *b, size_t anno
 /* BDML_ERR_FORMAT "announces A bytes of data, file holds B". */
 bdml_status bdml_fail_short(bdml_handle *h, const char *name, size_t announced, size_t holds);
 
-/* ---- a matrix as a source (binary.c) --------------------------------------------------------- */
+/* ---- a matrix as a source (matrix.c) --------------------------------------------------------- */
 
 typedef struct bdml_matrix {
     int64_t n, row; /* rows, and the next one to hand out */
@@ -64,6 +64,8 @@ typedef struct bdml_matrix {
     bdml_element element;
     unsigned char *chunk; /* CHUNK bytes on their way to doubles */
     int32_t *label;       /* n class numbers, or NULL */
+    int label_column;     /* the column that holds the labels (setting label), or -1; d counts it */
+    double *whole_row;    /* d values, label included */
     bool sure;            /* the file is known to hold the n rows */
     void *owner;          /* what `bytes` reads from, freed by release */
     void (*release)(void *owner);

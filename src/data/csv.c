@@ -114,7 +114,13 @@ static quote_state follow_quotes(char delimiter, const char *s, size_t n, quote_
 
 static bdml_status keep(bdml_handle *h, csv *c, size_t at, const char *s, size_t n)
 {
-    BDML_TRY(bdml_grow(h, &c->record, &c->capacity, at + n + 1, 1));
+    if (!c->record || at + n + 1 > c->capacity) {
+        size_t want = BDML_MAX(2 * c->capacity, at + n + 1);
+        char *grown = bdml_realloc(h, c->record, want, 1);
+        if (!grown) return BDML_ERR_MEMORY;
+        c->record = grown;
+        c->capacity = want;
+    }
     if (c->record + at != s) memmove(c->record + at, s, n);
     c->record[at + n] = '\0';
     return BDML_OK;
@@ -299,19 +305,20 @@ static bdml_status cut_first(bdml_handle *h, bdml_source *s, csv *c, char *copy,
 {
     bdml_status status = BDML_OK;
     cursor cur = {.p = copy, .end = copy + n, .more = true};
-    size_t capacity = 0;
+    size_t most = 1; /* fields, if every delimiter counts */
     int found;
     field one;
 
+    for (size_t i = 0; i < n; i++) most += ends_field(c->delimiter, copy[i]);
+    if (most > INT32_MAX / 2)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: there are too many columns", s->path);
+    BDML_NEW(h, *f, most);
+    BDML_NEW(h, *names, most);
     while ((found = next_field(c->delimiter, &cur, &one)) == FIELD_OK) {
-        if (c->columns == INT32_MAX / 2)
-            return bdml_fail(h, BDML_ERR_DATA, "%s: there are too many columns", s->path);
-        BDML_TRY(bdml_grow(h, f, &capacity, (size_t)c->columns + 1, sizeof **f));
         if (!one.quoted) trim(&one);
         (*f)[c->columns++] = one;
     }
     if (found == FIELD_BAD) return bad_quote(h, s, c, c->columns);
-    BDML_NEW(h, *names, c->columns);
     for (int j = 0; j < c->columns; j++) {
         char number[BDML_NUMBER_SIZE];
         one = (*f)[j];
@@ -347,7 +354,10 @@ static bdml_status read_first(bdml_handle *h, bdml_source *s, csv *c, int expect
     size_t n;
 
     BDML_GO(next_record(h, s->in, c, &text, &n));
-    if (!text) BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", s->path));
+    if (!text) {
+        status = bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", s->path);
+        goto done;
+    }
     c->first_line = c->line;
     BDML_GO(keep(h, c, 0, text, n));
     c->held = n;

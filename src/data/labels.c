@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-
 /* ---- the label column ------------------------------------------------------------------------ */
 
 int bdml_label_by_word(int columns, char *const *names)

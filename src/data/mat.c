@@ -8,6 +8,7 @@
 #include "data/mat_scan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <matio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -58,7 +59,7 @@ static bdml_status read_variable(bdml_handle *h, const bdml_mat_file *f, const b
     BDML_GO(bdml_mat_extract(h, f, v, &element, &bytes));
     BDML_NEW(h, path, room);
     snprintf(path, room, "%s/bdml-mat-XXXXXX", folder);
-    fd = mkstemp(path);
+    fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         BDML_GO(bdml_fail(h, BDML_ERR_IO, "%s: no temporary file in %s: %s", f->name, folder,
                           strerror(errno)));
@@ -187,45 +188,88 @@ done:
 
 /* ---- labels --------------------------------------------------------------------------------------------- */
 
-/* Row `row` of a rows x width array of characters, blanks at its end cut off. False: not text. */
-static bool row_text(const matvar_t *var, size_t rows, size_t width, size_t row, char *out,
-                     size_t *n)
+/* One character of UTF-8 from s[0..n): its bytes, or 0 when there is none. */
+static size_t utf8_take(const unsigned char *s, size_t n, uint32_t *code)
+{
+    size_t size = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    if (size == 0 || size > n || s[0] > 0xF4) return 0;
+    *code = size == 1 ? s[0] : s[0] & (0xFFu >> (size + 1));
+    for (size_t i = 1; i < size; i++) {
+        if ((s[i] & 0xC0) != 0x80) return 0;
+        *code = *code << 6 | (s[i] & 0x3Fu);
+    }
+    return size;
+}
+
+/* The `count` characters of an array of text, in its order; false when they are not there. */
+static bool characters(const matvar_t *var, size_t count, uint32_t *code)
 {
     const unsigned char *data = var->data;
-    size_t size = (size_t)var->data_size;
+    size_t at = 0, size = var->data_size == 2 ? 2 : 1;
+    if (count == 0) return true;
+    if (!data || (var->data_type != MAT_T_UTF8 && var->nbytes / size < count)) return false;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t unit = 0;
+        if (var->data_type == MAT_T_UTF8) {
+            size_t taken = at < var->nbytes ? utf8_take(data + at, var->nbytes - at, &code[i]) : 0;
+            if (taken == 0) return false;
+            at += taken;
+        } else {
+            if (size == 2)
+                memcpy(&unit, data + 2 * i, 2);
+            else
+                unit = data[i];
+            code[i] = unit;
+        }
+    }
+    return true;
+}
+
+/* Row `row` of rows x width characters, column-major, blanks at its end cut off. False: not text. */
+static bool row_text(const uint32_t *code, size_t rows, size_t width, size_t row, char *out,
+                     size_t *n)
+{
     *n = 0;
-    if (width > 0 && (!data || (size != 1 && size != 2) || var->nbytes / size < rows * width))
-        return false;
     for (size_t c = 0; c < width; c++) {
-        uint16_t code = 0;
-        if (size == 2)
-            memcpy(&code, data + 2 * (row + c * rows), 2);
-        else
-            code = data[row + c * rows];
-        if (code == 0) code = ' '; /* rows of unequal length are sometimes padded with zeros */
-        if (!bdml_utf8_put(code, out, n)) return false;
+        uint32_t v = code[row + c * rows];
+        if (v == 0) v = ' '; /* rows of unequal length are sometimes padded with zeros */
+        if (v >= 0xD800 && v < 0xDC00 && c + 1 < width) { /* UTF-16 writes large ones as two */
+            uint32_t low = code[row + (c + 1) * rows];
+            if (low >= 0xDC00 && low < 0xE000) {
+                v = 0x10000 + ((v - 0xD800) << 10) + (low - 0xDC00);
+                c++;
+            }
+        }
+        if (!bdml_utf8_put(v, out, n)) return false;
     }
     while (*n > 0 && out[*n - 1] == ' ') --*n;
     return true;
 }
 
-/* Add the text of one row; empty text is a missing label. */
-static bdml_status add_row(bdml_handle *h, const bdml_mat_file *f, const char *name,
-                           const matvar_t *var, size_t row, bdml_names *names, size_t index,
-                           int32_t *label)
+/* One label a row of an array of text; empty text is a missing label. first: number of the first of
+ * them, for messages. */
+static bdml_status labels_of_text(bdml_handle *h, const bdml_mat_file *f,
+                                  const bdml_mat_variable *v, const matvar_t *var,
+                                  bdml_names *names, size_t first, int32_t *label)
 {
     bdml_status status = BDML_OK;
-    size_t rows = var->rank >= 1 ? var->dims[0] : 0, width = 1, n;
+    uint32_t *code = NULL;
     char *text = NULL;
+    size_t rows = var->dims[0], width = 1, n;
 
     for (int i = 1; i < var->rank; i++) width *= var->dims[i];
-    BDML_NEW(h, text, 3 * width + 1);
-    *label = -1;
-    if (!row_text(var, rows, width, row, text, &n))
-        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: variable %s: label %zu is not valid text", f->name,
-                          name, index + 1));
-    if (n > 0) status = bdml_names_add(h, names, text, n, label);
+    BDML_NEW(h, code, rows * width);
+    BDML_NEW(h, text, 4 * width + 1);
+    bool ok = characters(var, rows * width, code);
+    for (size_t row = 0; row < rows; row++) {
+        if (!ok || !row_text(code, rows, width, row, text, &n))
+            BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: variable %s: label %zu is not valid text",
+                              f->name, v->name, first + row + 1));
+        label[row] = -1;
+        if (n > 0) BDML_GO(bdml_names_add(h, names, text, n, &label[row]));
+    }
 done:
+    free(code);
     free(text);
     return status;
 }
@@ -242,7 +286,7 @@ static bdml_status labels_of_cells(bdml_handle *h, const bdml_mat_file *f,
         if (cell[i]->class_type != MAT_C_CHAR || cell[i]->rank < 2 || cell[i]->dims[0] != 1)
             return bdml_fail(h, BDML_ERR_DATA, "%s: variable %s: cell %zu is not a row of text",
                              f->name, v->name, i + 1);
-        BDML_TRY(add_row(h, f, v->name, cell[i], 0, names, i, &label[i]));
+        BDML_TRY(labels_of_text(h, f, v, cell[i], names, i, &label[i]));
     }
     return BDML_OK;
 }
@@ -292,9 +336,11 @@ static bdml_status read_labels(bdml_handle *h, const bdml_mat_file *f, const bdm
     count = text ? v->dims[0] : v->dims[0] * v->dims[1];
     *n = (int64_t)count;
     BDML_GO(read_variable(h, f, v, &var));
+    if (text && (var->rank != 2 || var->dims[0] != v->dims[0] || var->dims[1] != v->dims[1]))
+        BDML_GO(fail_unusable(h, f->name, v));
     BDML_NEW(h, y, count); /* the file was checked to hold them */
     if (text)
-        for (size_t i = 0; i < count; i++) BDML_GO(add_row(h, f, v->name, var, i, names, i, &y[i]));
+        BDML_GO(labels_of_text(h, f, v, var, names, 0, y));
     else if (v->class == MAT_C_CELL)
         BDML_GO(labels_of_cells(h, f, v, var, names, count, y));
     else

@@ -62,6 +62,8 @@ static bdml_status open_source(bdml_handle *h, npz *z, const char *name, zip_sou
     return fail_zip(h, name, e);
 }
 
+/* A plain file is left where it is; what comes through a pipe or gzip is kept in memory, for the
+ * directory of an archive stands at its end. */
 static bdml_status open_archive(bdml_handle *h, npz *z, bdml_input *in)
 {
     const char *path = bdml_input_path(in), *name = bdml_input_name(in);
@@ -69,7 +71,7 @@ static bdml_status open_archive(bdml_handle *h, npz *z, bdml_input *in)
     bdml_status status = BDML_OK;
 
     zip_error_init(&e);
-    if (strcmp(path, "-") != 0) {
+    if (strcmp(path, "-") != 0 && bdml_input_remaining(in) >= 0) {
         status = open_source(h, z, name, zip_source_file_create(path, 0, -1, &e), &e);
     } else {
         bdml_bytes bytes = bdml_bytes_of_input(in);

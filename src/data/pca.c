@@ -5,11 +5,11 @@
  * Three ways to the leading eigenpairs, by shape:
  *     d <= n                    eigendecomposition of C, d x d
  *     n < d                     eigendecomposition of the Gram matrix X'X, n x n; V = X U diag(1/sigma)
- *     both large, q small       randomised subspace iteration (Halko, Martinsson, Tropp 2011)
+ *     both large, q small       randomised block Krylov method (pca_krylov.c)
  *
  * X is d x n with centred points as columns. Data are read in blocks of fixed size, so that the bits
  * depend on neither the memory setting nor the number of threads. */
-#include "data/data.h"
+#include "data/pca.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -20,33 +20,10 @@ enum {
     BLOCK = 1 << 22,      /* doubles in a block of rows: 32 MiB */
     BLOCK_LEAST = 256,    /* rows, */
     BLOCK_MOST = 1 << 16, /* at least and at most */
-    GRAM_UP_TO = 512,     /* dimension up to which partial Gram matrices are small beside a block */
-    EXACT_UP_TO = 1500,   /* eigenproblems up to this size take a second or two on one core */
-    SMALL_SHARE = 5,      /* randomise when q + OVERSAMPLING <= min(n, d) / SMALL_SHARE */
-    OVERSAMPLING = 10,    /* Halko et al. 2011, section 4.2 */
-    POWER_STEPS = 3       /* products with C before the last: two powers of XX' beyond the first */
+    GRAM_UP_TO = 512      /* dimension up to which partial Gram matrices are small beside a block */
 };
 
-/* Random numbers of the start block: a stream that no split or fold uses. */
-static const uint64_t PCA_STREAM = (uint64_t)3 << 62;
-
-/* The centred, scaled data, block by block. */
-typedef struct stream {
-    const bdml_dataset *data;
-    const bdml_prepare *p;
-    int64_t rows; /* of a block */
-    double *x;    /* the block, rows of d */
-} stream;
-
-/* Leading eigenpairs as they come out of one of the three ways. */
-typedef struct spectrum {
-    int count;
-    double *lambda; /* descending */
-    double *v;      /* d x count, orthonormal columns */
-    double total;   /* trace of C */
-} spectrum;
-
-static bdml_status read_block(bdml_handle *h, const stream *s, int64_t i, int64_t *rows)
+bdml_status bdml_pca_block(bdml_handle *h, const bdml_pca_stream *s, int64_t i, int64_t *rows)
 {
     *rows = BDML_MIN(s->rows, s->data->n - i);
     BDML_TRY(bdml_progress(h, "PCA", i, s->data->n));
@@ -54,7 +31,7 @@ static bdml_status read_block(bdml_handle *h, const stream *s, int64_t i, int64_
 }
 
 /* m = mean of the scaled rows; p->center is still NULL while this runs. */
-static bdml_status fit_center(bdml_handle *h, const stream *s, double *center)
+static bdml_status fit_center(bdml_handle *h, const bdml_pca_stream *s, double *center)
 {
     bdml_status status = BDML_OK;
     int d = s->data->d;
@@ -64,7 +41,7 @@ static bdml_status fit_center(bdml_handle *h, const stream *s, double *center)
     BDML_NEW(h, weight, s->rows);
     for (int64_t i = 0; i < s->rows; i++) weight[i] = 1.0 / (double)s->data->n;
     for (int64_t i = 0; i < s->data->n; i += s->rows) {
-        BDML_GO(read_block(h, s, i, &rows));
+        BDML_GO(bdml_pca_block(h, s, i, &rows));
         bdml_la_gemv('N', d, (int)rows, 1.0, s->x, d, weight, 1.0, center);
     }
 done:
@@ -72,7 +49,7 @@ done:
     return status;
 }
 
-static bdml_status spectrum_new(bdml_handle *h, int d, int count, spectrum *e)
+bdml_status bdml_spectrum_new(bdml_handle *h, int d, int count, bdml_spectrum *e)
 {
     bdml_status status = BDML_OK;
     e->count = count;
@@ -82,9 +59,8 @@ done:
     return status;
 }
 
-/* Ascending eigenvalues and vectors of LAPACK, the `count` largest, to descending. */
-static void descending(int d, int count, int total, const double *lambda, const double *q,
-                       double *out, double *v)
+void bdml_pca_descending(int d, int count, int total, const double *lambda, const double *q,
+                         double *out, double *v)
 {
     for (int k = 0; k < count; k++) {
         out[k] = lambda[total - 1 - k];
@@ -94,7 +70,7 @@ static void descending(int d, int count, int total, const double *lambda, const 
 
 /* ---- d <= n: the covariance ---------------------------------------------------------------------- */
 
-static bdml_status covariance(bdml_handle *h, const stream *s, double *c)
+static bdml_status covariance(bdml_handle *h, const bdml_pca_stream *s, double *c)
 {
     bdml_status status = BDML_OK;
     int d = s->data->d;
@@ -107,7 +83,7 @@ static bdml_status covariance(bdml_handle *h, const stream *s, double *c)
         BDML_NEW(h, ws, bdml_la_gram_size(d));
     }
     for (int64_t i = 0; i < s->data->n; i += s->rows) {
-        BDML_GO(read_block(h, s, i, &rows));
+        BDML_GO(bdml_pca_block(h, s, i, &rows));
         if (d <= GRAM_UP_TO) {
             bdml_la_gram(h, d, rows, s->x, d, NULL, part, ws);
             for (size_t e = 0; e < dd; e++) c[e] += part[e];
@@ -122,7 +98,7 @@ done:
     return status;
 }
 
-static bdml_status by_covariance(bdml_handle *h, const stream *s, spectrum *e)
+static bdml_status by_covariance(bdml_handle *h, const bdml_pca_stream *s, bdml_spectrum *e)
 {
     bdml_status status = BDML_OK;
     int d = s->data->d;
@@ -135,8 +111,8 @@ static bdml_status by_covariance(bdml_handle *h, const stream *s, spectrum *e)
     for (int j = 0; j < d; j++) e->total += COL(c, d, j)[j];
     BDML_GO(bdml_eigh_ws_init(h, d, &ws));
     BDML_GO(bdml_la_eigh(h, d, c, lambda, true, &ws));
-    BDML_GO(spectrum_new(h, d, d, e));
-    descending(d, d, d, lambda, c, e->lambda, e->v);
+    BDML_GO(bdml_spectrum_new(h, d, d, e));
+    bdml_pca_descending(d, d, d, lambda, c, e->lambda, e->v);
 done:
     bdml_eigh_ws_free(&ws);
     free(lambda);
@@ -148,7 +124,7 @@ done:
 
 /* X'X = U diag(n lambda) U'; V = X U normalised. Columns of small lambda come out with errors along the
  * large ones; QR takes those out. The block is the whole of X here. */
-static bdml_status by_gram(bdml_handle *h, const stream *s, spectrum *e)
+static bdml_status by_gram(bdml_handle *h, const bdml_pca_stream *s, bdml_spectrum *e)
 {
     bdml_status status = BDML_OK;
     int d = s->data->d, n = (int)s->data->n;
@@ -159,13 +135,13 @@ static bdml_status by_gram(bdml_handle *h, const stream *s, spectrum *e)
     BDML_NEW(h, k, (size_t)n * (size_t)n);
     BDML_NEW(h, u, (size_t)n * (size_t)n);
     BDML_NEW(h, lambda, n);
-    BDML_GO(read_block(h, s, 0, &rows));
+    BDML_GO(bdml_pca_block(h, s, 0, &rows));
     bdml_la_gemm_tiled(h, 'T', 'N', n, n, d, 1.0 / n, s->x, d, s->x, d, 0.0, k, n);
     for (int i = 0; i < n; i++) e->total += COL(k, n, i)[i];
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
     BDML_GO(bdml_la_eigh(h, n, k, lambda, true, &ws));
-    BDML_GO(spectrum_new(h, d, n, e));
-    descending(n, n, n, lambda, k, e->lambda, u);
+    BDML_GO(bdml_spectrum_new(h, d, n, e));
+    bdml_pca_descending(n, n, n, lambda, k, e->lambda, u);
     for (int c = 0; c < n; c++) { /* unit columns; those without variance are cut off later */
         double norm = sqrt((double)n * BDML_MAX(e->lambda[c], 0.0));
         for (int i = 0; i < n; i++) COL(u, n, c)[i] = norm > 0.0 ? COL(u, n, c)[i] / norm : 0.0;
@@ -180,102 +156,10 @@ done:
     return status;
 }
 
-/* ---- both large: randomised subspace iteration ------------------------------------------------------ */
-
-typedef struct sketch {
-    int d, l; /* Q is d x l, l = q + OVERSAMPLING */
-    double *q;
-    double *wt; /* l x d */
-    double *y;  /* l x rows */
-} sketch;
-
-/* Y = Q'X for the block. */
-static void sketch_block(bdml_handle *h, const stream *s, const sketch *k, int64_t rows)
-{
-    bdml_la_gemm_tiled(h, 'T', 'N', k->l, rows, k->d, 1.0, k->q, k->d, s->x, k->d, 0.0, k->y, k->l);
-}
-
-/* Q <- orth(C Q), C = XX' without forming it: W' = sum over blocks of (Q'X) X'. */
-static bdml_status power_step(bdml_handle *h, const stream *s, sketch *k)
-{
-    int64_t rows;
-    memset(k->wt, 0, sizeof(double) * (size_t)k->d * (size_t)k->l);
-    for (int64_t i = 0; i < s->data->n; i += s->rows) {
-        BDML_TRY(read_block(h, s, i, &rows));
-        sketch_block(h, s, k, rows);
-        bdml_la_gemm_tiled(h, 'N', 'T', k->l, k->d, rows, 1.0, k->y, k->l, s->x, k->d, 1.0, k->wt,
-                           k->l);
-    }
-    for (int c = 0; c < k->l; c++)
-        for (int j = 0; j < k->d; j++) COL(k->q, k->d, c)[j] = COL(k->wt, k->l, j)[c];
-    return bdml_la_orth(h, k->d, k->l, k->q);
-}
-
-/* T = Q'CQ, and the trace of C, in one pass. */
-static bdml_status rayleigh(bdml_handle *h, const stream *s, const sketch *k, double *t,
-                            double *total)
-{
-    bdml_status status = BDML_OK;
-    size_t ll = (size_t)k->l * (size_t)k->l;
-    double *ws = NULL, *part = NULL;
-    int64_t rows, n = s->data->n;
-
-    BDML_NEW(h, part, ll);
-    BDML_NEW(h, ws, bdml_la_gram_size(k->l));
-    for (int64_t i = 0; i < n; i += s->rows) {
-        BDML_GO(read_block(h, s, i, &rows));
-        sketch_block(h, s, k, rows);
-        bdml_la_gram(h, k->l, rows, k->y, k->l, NULL, part, ws);
-        for (size_t e = 0; e < ll; e++) t[e] += part[e] / (double)n;
-        for (int64_t r = 0; r < rows; r++) {
-            const double *x = COL(s->x, k->d, r);
-            *total += bdml_la_dot(k->d, x, x) / (double)n;
-        }
-    }
-done:
-    free(part);
-    free(ws);
-    return status;
-}
-
-static bdml_status by_sketch(bdml_handle *h, const stream *s, int components, spectrum *e)
-{
-    bdml_status status = BDML_OK;
-    int d = s->data->d, l = components + OVERSAMPLING;
-    sketch k = {.d = d, .l = l};
-    double *t = NULL, *lambda = NULL, *u = NULL;
-    bdml_eigh_ws ws = {0};
-    bdml_rng r = bdml_rng_make((uint64_t)bdml_opt_int(h, BDML_OPT_SEED), PCA_STREAM);
-
-    BDML_NEW(h, k.q, (size_t)d * (size_t)l);
-    BDML_NEW(h, k.wt, (size_t)d * (size_t)l);
-    BDML_NEW(h, k.y, (size_t)l * (size_t)s->rows);
-    BDML_NEW(h, t, (size_t)l * (size_t)l);
-    BDML_NEW(h, u, (size_t)l * (size_t)components);
-    BDML_NEW(h, lambda, l);
-    for (size_t i = 0; i < (size_t)d * (size_t)l; i++) k.q[i] = bdml_rng_normal(&r);
-    for (int step = 0; step < POWER_STEPS; step++) BDML_GO(power_step(h, s, &k));
-    BDML_GO(rayleigh(h, s, &k, t, &e->total));
-    BDML_GO(bdml_eigh_ws_init(h, l, &ws));
-    BDML_GO(bdml_la_eigh(h, l, t, lambda, true, &ws));
-    BDML_GO(spectrum_new(h, d, components, e));
-    descending(l, components, l, lambda, t, e->lambda, u);
-    bdml_la_gemm_tiled(h, 'N', 'N', d, components, l, 1.0, k.q, d, u, l, 0.0, e->v, d);
-done:
-    bdml_eigh_ws_free(&ws);
-    free(lambda);
-    free(u);
-    free(t);
-    free(k.y);
-    free(k.wt);
-    free(k.q);
-    return status;
-}
-
 /* ---- choosing and storing --------------------------------------------------------------------------- */
 
 /* Components with variance beyond rounding errors of the sums. */
-static int numerical_rank(const spectrum *e, int64_t n, int d)
+static int numerical_rank(const bdml_spectrum *e, int64_t n, int d)
 {
     double noise = (double)BDML_MAX(n, (int64_t)d) * DBL_EPSILON * e->lambda[0];
     int rank = 0;
@@ -283,8 +167,8 @@ static int numerical_rank(const spectrum *e, int64_t n, int d)
     return rank;
 }
 
-static bdml_status choose(bdml_handle *h, const bdml_dataset *data, const spectrum *e, double asked,
-                          int *components)
+static bdml_status choose(bdml_handle *h, const bdml_dataset *data, const bdml_spectrum *e,
+                          double asked, int *components)
 {
     int rank = e->lambda[0] > 0.0 ? numerical_rank(e, data->n, data->d) : 0;
     double kept = 0.0;
@@ -318,7 +202,7 @@ static void fix_signs(int d, int count, double *v)
     }
 }
 
-static bdml_status store(bdml_handle *h, spectrum *e, int components, bdml_prepare *p)
+static bdml_status store(bdml_handle *h, bdml_spectrum *e, int components, bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     double kept = 0.0;
@@ -336,21 +220,13 @@ done:
     return status;
 }
 
-/* A whole number of components that is small beside both n and d. */
-static bool sketch_pays(const bdml_dataset *data, double asked)
-{
-    int64_t side = BDML_MIN(data->n, (int64_t)data->d);
-    return side > EXACT_UP_TO && asked >= 1.0 &&
-           asked + OVERSAMPLING <= (double)(side / SMALL_SHARE);
-}
-
 bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     double asked = bdml_opt_real(h, BDML_OPT_PCA), *center = NULL;
-    bool few_rows = data->n < data->d, randomised = sketch_pays(data, asked);
-    stream s = {.data = data, .p = p};
-    spectrum e = {0};
+    bool few_rows = data->n < data->d, randomised = bdml_pca_krylov_pays(data, asked);
+    bdml_pca_stream s = {.data = data, .p = p};
+    bdml_spectrum e = {0};
     int components = 0;
 
     if (asked >= 1.0 && asked != floor(asked))
@@ -367,7 +243,7 @@ bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare 
     p->center = center;
     center = NULL;
     if (randomised)
-        BDML_GO(by_sketch(h, &s, (int)asked, &e));
+        BDML_GO(bdml_pca_krylov(h, &s, (int)asked, &e));
     else if (few_rows)
         BDML_GO(by_gram(h, &s, &e));
     else

@@ -327,7 +327,7 @@ static bdml_status project(bdml_handle *h, const bdml_prepare *p, int64_t n, con
                            int64_t ld, double *z)
 {
     bdml_status status = BDML_OK;
-    int64_t block = BDML_MAX(BLOCK / p->d_in / ROWS_AT_ONCE, 1) * ROWS_AT_ONCE;
+    int64_t tiles = BDML_MAX(BLOCK / p->d_in / ROWS_AT_ONCE, 1), block = tiles * ROWS_AT_ONCE;
     double *scaled = NULL, *ws = NULL;
 
     block = BDML_MIN(block, n);

@@ -157,7 +157,7 @@ static bdml_status collect(bdml_handle *h, rows *r)
 {
     bdml_status status;
     bdml_block b = {0};
-    int64_t total = r->s->rows > 0 ? r->s->rows : 0;
+    int64_t total = r->s->rows > 0 ? r->s->rows : 0, all;
 
     BDML_GO(bdml_block_init(h, BDML_MAX(BLOCK_VALUES / r->s->d, 1), r->s->d, &b));
     do {
@@ -170,9 +170,10 @@ static bdml_status collect(bdml_handle *h, rows *r)
                           r->s->path, (long long)r->dropped));
     if (r->n == 0)
         BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", r->s->path));
+    all = r->dropped + r->n;
     if (r->dropped > 0)
         bdml_log(h, BDML_LOG_WARNING, "%s: %lld of %lld rows left out, a value is missing there",
-                 r->s->path, (long long)r->dropped, (long long)(r->dropped + r->n));
+                 r->s->path, (long long)r->dropped, (long long)all);
 done:
     bdml_block_free(&b);
     return status;

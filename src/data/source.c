@@ -82,8 +82,9 @@ static int format_by_name(const char *path)
     return BDML_FORMAT_AUTO;
 }
 
-int bdml_format_guess(const char *path, const unsigned char *head, size_t n)
+int bdml_format_guess(const char *path, const unsigned char *head, size_t head_size)
 {
+    const size_t n = head_size;
     if (n >= 6 && memcmp(head, "\x93NUMPY", 6) == 0) return BDML_FORMAT_NPY;
     if (n >= 4 && memcmp(head, "PK\x03\x04", 4) == 0) return BDML_FORMAT_NPZ;
     if (n >= 4 && memcmp(head, "PK\x05\x06", 4) == 0) return BDML_FORMAT_NPZ; /* an empty one */
@@ -261,10 +262,10 @@ static bdml_status put_labels(bdml_handle *h, bdml_source *s, bdml_block *b)
 {
     const char *file = bdml_opt_text(h, BDML_OPT_LABELS_FILE);
     if (s->handed_out + b->n > s->file_labels || (b->n == 0 && s->handed_out < s->file_labels)) {
-        bool more = b->n > 0;
+        int64_t seen = s->handed_out + b->n;
         return bdml_fail(h, BDML_ERR_DATA, "%s holds %lld labels, but %s holds %s%lld rows",
                          *file ? file : "the labels file", (long long)s->file_labels, s->path,
-                         more ? "at least " : "", (long long)(s->handed_out + b->n));
+                         b->n > 0 ? "at least " : "", (long long)seen);
     }
     for (int64_t i = 0; i < b->n; i++) b->label[i] = s->file_label[s->handed_out + i];
     return BDML_OK;

@@ -29,9 +29,11 @@ static bdml_status groups_make(bdml_handle *h, int64_t n, const int32_t *y, grou
 
     *g = (groups){.count = 1};
     for (int64_t i = 0; y && i < n; i++) {
-        if (y[i] < 0 || y[i] == INT32_MAX)
-            return bdml_fail(h, BDML_ERR_ARGUMENT, "label of row %lld is %d; classes count from 0",
-                             (long long)i, (int)y[i]);
+        if (y[i] < 0 || y[i] == INT32_MAX) {
+            bdml_fail(h, BDML_ERR_ARGUMENT, "label of row %lld is %d; classes count from 0",
+                      (long long)i, (int)y[i]);
+            return BDML_ERR_ARGUMENT;
+        }
         g->count = BDML_MAX(g->count, y[i] + 1);
     }
     BDML_NEW(h, g->row, n);

@@ -102,7 +102,7 @@ static bdml_status take_comment(bdml_handle *h, svmlight *v, char *line, size_t 
     int32_t id;
     if (n <= m || memcmp(line, mark, m) != 0) return BDML_OK;
     char *code = line + m, *equals = strstr(code, " = ");
-    if (!equals || equals == code) return BDML_OK;
+    if (!equals || equals == code || !equals[3]) return BDML_OK;
     BDML_TRY(bdml_names_add(h, &v->codes, code, (size_t)(equals - code), &id));
     if (id < v->names) return BDML_OK; /* said twice: the first counts */
     BDML_TRY(bdml_grow(h, &v->name, &v->capacity, (size_t)id + 1, sizeof *v->name));
@@ -236,11 +236,12 @@ static bdml_status scan(bdml_handle *h, bdml_source *s, svmlight *v, int expecte
         bdml_log(h, BDML_LOG_INFO, "%s: an index 0 occurs, so indices count from 0", s->path);
     if (most < 0 && expected_d == 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s: no row has an index:value pair", s->path);
-    if (expected_d > 0 && s->d > expected_d)
+    int64_t last = expected_d - 1 + v->base;
+    if (expected_d > 0 && most > last)
         return bdml_fail(
             h, BDML_ERR_DATA,
             "%s: index %lld occurs, but only %d columns are wanted (from %lld to %lld)", s->path,
-            (long long)most, expected_d, (long long)v->base, (long long)(expected_d - 1 + v->base));
+            (long long)most, expected_d, (long long)v->base, (long long)last);
     if (expected_d > 0)
         s->d = expected_d; /* columns that are zero throughout need not be written */
     return BDML_OK;

@@ -3,6 +3,8 @@
 #include "data/binary.h"
 
 #include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
 
 enum {
     PREFIX = 10,       /* magic, version and length of the header */
@@ -142,7 +144,7 @@ static char *labels_path(bdml_handle *h, const char *path)
     size_t n = strlen(path), size = n + sizeof ".labels.npy";
     char *name = bdml_alloc(h, size, 1);
     if (!name) return NULL;
-    if (n > 4 && strcmp(path + n - 4, ".npy") == 0) n -= 4;
+    if (n > 4 && strcasecmp(path + n - 4, ".npy") == 0) n -= 4;
     snprintf(name, size, "%.*s.labels.npy", (int)n, path);
     return name;
 }
@@ -182,11 +184,14 @@ bdml_status bdml_write_npy(bdml_handle *h, const bdml_dataset *data, const char 
     bdml_file *f = NULL, *labels = NULL;
     char *beside = NULL;
 
-    if (data->y) {
-        beside = labels_path(h, path);
-        if (!beside) return BDML_ERR_MEMORY;
+    beside = labels_path(h, path);
+    if (!beside) return BDML_ERR_MEMORY;
+    if (data->y)
         BDML_GO(write_labels(h, data, beside, &labels));
-    }
+    else if (access(beside, F_OK) == 0)
+        bdml_log(h, BDML_LOG_WARNING,
+                 "%s: these data have no labels, but %s is there and will be taken for theirs",
+                 path, beside);
     BDML_GO(write_matrix(h, path, data->n, data->d, data->x, &f));
     if (labels) {
         status = bdml_file_commit(h, labels);

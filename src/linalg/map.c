@@ -1,8 +1,9 @@
 /* map.c - one linear map applied to many rows, so that the image of a row depends on that row alone.
  *
- * BLAS kernels may treat the last columns of a product unlike the others, and then two equal points
- * get images that differ in the last bit: ties between neighbours would fall by position. Every
- * product here has the same shape, MAP_ROWS rows; the last tile is filled up with zeros. */
+ * BLAS kernels treat the last columns of a product unlike the others, and then two equal points may
+ * get images that differ in the last bit (OpenBLAS 0.3.21: in one product of six with 1 to 64 columns):
+ * ties between neighbours would fall by position. Every product here has the same shape, MAP_ROWS
+ * rows, all of them treated alike; the last tile is filled up with zeros. */
 #include "linalg/linalg.h"
 
 /* Enough rows to keep BLAS busy, few enough that mapping a single point stays cheap. */

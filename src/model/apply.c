@@ -5,7 +5,10 @@
 
 #include "linalg/linalg.h"
 
-enum { ROWS_AT_ONCE = 64 }; /* blocks are multiples of this, the tile of bdml_la_map_rows */
+enum {
+    ROWS_AT_ONCE = 64, /* blocks are multiples of this, the tile of bdml_la_map_rows */
+    GATHER = 4096      /* scattered rows brought together at a time, to be mapped */
+};
 
 int64_t bdml_model_block(const bdml_handle *h, size_t bytes_per_row)
 {
@@ -62,7 +65,7 @@ static bdml_status check_points(bdml_handle *h, const bdml_model *model, int64_t
     if (!model || (n > 0 && (!x || !out)))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "model, points and result must not be NULL");
     if (n < 0) return bdml_fail(h, BDML_ERR_ARGUMENT, "there cannot be %lld points", (long long)n);
-    if (ld < model->prepare.d_in || ld > INT32_MAX)
+    if (ld < model->prepare.d_in)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "the model takes points of %d values, but rows are %lld "
                          "apart",
@@ -83,33 +86,53 @@ bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n, c
 
 /* ---- distances --------------------------------------------------------------------------------------- */
 
-/* Pairs are taken in blocks; each row that a block names is mapped once. */
+/* Pairs are taken in blocks; each row that a block names is mapped once, other rows never. */
 typedef struct pair_block {
-    int64_t capacity; /* pairs */
-    int64_t *row;     /* distinct rows of the block, ascending */
-    int64_t rows;
-    double *x, *z; /* those rows, raw and mapped */
+    int64_t pairs, most; /* pairs in a block; rows that they can name */
+    int64_t rows;        /* that this block does name, */
+    int64_t *row;        /* ascending, */
+    double *z;           /* mapped */
+    int64_t *place;      /* of each row of the data in `row`, or -1 */
+    double *x;           /* GATHER raw rows on their way to be mapped */
 } pair_block;
 
-static int compare_rows(const void *a, const void *b)
+/* While all rows fit, mapped, in half of the memory, a block has very many pairs and each row is mapped
+ * about once; otherwise a block has as many pairs as fit with two rows each. */
+static void size_block(const bdml_handle *h, const bdml_model *model, int64_t n, int64_t count,
+                       pair_block *b)
 {
-    int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
-    return (i > j) - (i < j);
+    size_t row = sizeof(double) * (size_t)model->q + sizeof(int64_t);
+    bool all = bdml_model_block(h, 2 * row) >= n;
+    b->pairs = BDML_MIN(all ? count : bdml_model_block(h, 2 * row), count);
+    b->most = BDML_MIN(2 * b->pairs, n);
 }
 
-static void distinct_rows(pair_block *b, int64_t pairs, const int64_t *pair)
+static void distinct_rows(pair_block *b, int64_t n, int64_t count, const int64_t *pair)
 {
-    memcpy(b->row, pair, 2 * sizeof(int64_t) * (size_t)pairs);
-    qsort(b->row, 2 * (size_t)pairs, sizeof *b->row, compare_rows);
+    for (int64_t r = 0; r < b->rows; r++) b->place[b->row[r]] = -1; /* of the block before */
+    for (int64_t k = 0; k < 2 * count; k++) b->place[pair[k]] = 0;
     b->rows = 0;
-    for (int64_t k = 0; k < 2 * pairs; k++)
-        if (k == 0 || b->row[k] != b->row[k - 1]) b->row[b->rows++] = b->row[k];
+    for (int64_t i = 0; i < n; i++)
+        if (b->place[i] == 0) {
+            b->row[b->rows] = i;
+            b->place[i] = b->rows++;
+        }
 }
 
-static const double *mapped(const pair_block *b, int q, int64_t row)
+static bdml_status map_block(bdml_handle *h, const bdml_model *model, const double *x, int64_t ld,
+                             const pair_block *b)
 {
-    const int64_t *at = bsearch(&row, b->row, (size_t)b->rows, sizeof row, compare_rows);
-    return COL(b->z, q, at - b->row);
+    int d = model->prepare.d_in;
+    for (int64_t r0 = 0; r0 < b->rows; r0 += GATHER) {
+        int64_t rows = BDML_MIN((int64_t)GATHER, b->rows - r0);
+        for (int64_t r = 0; r < rows; r++) {
+            const double *row = COL(x, ld, b->row[r0 + r]);
+            BDML_TRY(bdml_prepare_check(h, &model->prepare, row, b->row[r0 + r]));
+            memcpy(COL(b->x, d, r), row, sizeof(double) * (size_t)d);
+        }
+        BDML_TRY(transform(h, model, rows, b->x, d, COL(b->z, model->q, r0)));
+    }
+    return BDML_OK;
 }
 
 /* |a - b|^2, in the order of the coordinates. */
@@ -120,43 +143,34 @@ static double squared_distance(int q, const double *a, const double *b)
     return sum;
 }
 
-static bdml_status distance_block(bdml_handle *h, const bdml_model *model, const double *x,
-                                  int64_t ld, int64_t count, const int64_t *pair, pair_block *b,
-                                  double *distance)
-{
-    int d = model->prepare.d_in, q = model->q;
-    distinct_rows(b, count, pair);
-    for (int64_t r = 0; r < b->rows; r++) {
-        const double *row = COL(x, ld, b->row[r]);
-        BDML_TRY(bdml_prepare_check(h, &model->prepare, row, b->row[r]));
-        memcpy(COL(b->x, d, r), row, sizeof(double) * (size_t)d);
-    }
-    BDML_TRY(transform(h, model, b->rows, b->x, d, b->z));
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (count > ROWS_AT_ONCE)
-    for (int64_t t = 0; t < count; t++)
-        distance[t] = squared_distance(q, mapped(b, q, pair[2 * t]), mapped(b, q, pair[2 * t + 1]));
-    return BDML_OK;
-}
-
-static bdml_status distances(bdml_handle *h, const bdml_model *model, const double *x, int64_t ld,
-                             int64_t count, const int64_t *pair, double *distance)
+static bdml_status distances(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                             int64_t ld, int64_t count, const int64_t *pairs, double *distance)
 {
     bdml_status status = BDML_OK;
-    size_t d = (size_t)model->prepare.d_in, q = (size_t)model->q;
-    size_t bytes = 2 * (sizeof(int64_t) + sizeof(double) * (d + q));
-    pair_block b = {.capacity = BDML_MIN(bdml_model_block(h, bytes), count)};
-    size_t room = 2 * (size_t)b.capacity;
+    int q = model->q;
+    pair_block b = {0};
 
-    BDML_NEW(h, b.row, room);
-    BDML_NEW(h, b.x, room * d);
-    BDML_NEW(h, b.z, room * q);
-    for (int64_t t = 0; t < count; t += b.capacity)
-        BDML_GO(distance_block(h, model, x, ld, BDML_MIN(b.capacity, count - t), pair + 2 * t, &b,
-                               distance + t));
+    size_block(h, model, n, count, &b);
+    BDML_NEW(h, b.place, n);
+    BDML_NEW(h, b.row, b.most);
+    BDML_NEW(h, b.z, (size_t)b.most * (size_t)q);
+    BDML_NEW(h, b.x, (size_t)BDML_MIN((int64_t)GATHER, b.most) * (size_t)model->prepare.d_in);
+    for (int64_t i = 0; i < n; i++) b.place[i] = -1;
+    for (int64_t t0 = 0; t0 < count; t0 += b.pairs) {
+        int64_t in_block = BDML_MIN(b.pairs, count - t0);
+        const int64_t *pair = pairs + 2 * t0;
+        distinct_rows(&b, n, in_block, pair);
+        BDML_GO(map_block(h, model, x, ld, &b));
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (in_block > ROWS_AT_ONCE)
+        for (int64_t t = 0; t < in_block; t++)
+            distance[t0 + t] = squared_distance(q, COL(b.z, q, b.place[pair[2 * t]]),
+                                                COL(b.z, q, b.place[pair[2 * t + 1]]));
+    }
 done:
+    free(b.place);
     free(b.row);
-    free(b.x);
     free(b.z);
+    free(b.x);
     return status;
 }
 
@@ -173,7 +187,7 @@ bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n, c
             return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld names row %lld, rows are 0 to %lld",
                              (long long)(k / 2), (long long)pairs[k], (long long)n - 1);
     bdml_la_enter();
-    bdml_status status = distances(h, model, x, ld, count, pairs, distance);
+    bdml_status status = distances(h, model, n, x, ld, count, pairs, distance);
     bdml_la_leave();
     return status;
 }

@@ -2,8 +2,9 @@
  *
  * The header names the offsets of the arrays and stands before them, so its length must be known
  * before it is written: it is filled up with blanks to where the first array begins. The same
- * content gives the same bytes: keys are sorted and numbers carry 17 digits. jansson itself writes
- * and reads the decimal point in any locale (it asks localeconv and puts the point back). */
+ * content gives the same bytes: keys are sorted and numbers carry 17 digits. jansson turns the
+ * locale's decimal point into '.' and back by itself, but another thread may change the locale while
+ * it does; here it runs in the "C" locale of this thread. */
 #include "model/container.h"
 
 #include <stdlib.h>
@@ -137,11 +138,13 @@ static bdml_status header_text(bdml_handle *h, bdml_container *c, char **text)
                                              "bytes", (json_int_t)item->bytes)) == 0;
     }
     ok = json_object_set_new(c->header, "arrays", list) == 0 && ok;
+    locale_t was = uselocale(h->c_locale);
     *text =
         ok ? json_dumps(c->header, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    uselocale(was);
     if (*text) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_MEMORY,
-                     "the file header cannot be written as JSON: out of memory");
+    bdml_fail(h, BDML_ERR_MEMORY, "the file header cannot be written as JSON: out of memory");
+    return BDML_ERR_MEMORY;
 }
 
 static void put_cells(const bdml_item *item, unsigned char *out)

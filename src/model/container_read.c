@@ -107,8 +107,10 @@ static bdml_status read_header(bdml_handle *h, bdml_container *c, size_t length)
 {
     json_error_t error;
     size_t end = BDML_CONTAINER_FIXED + length;
+    locale_t was = uselocale(h->c_locale);
     c->header = json_loadb((const char *)c->file + BDML_CONTAINER_FIXED, length,
                            JSON_REJECT_DUPLICATES, &error);
+    uselocale(was);
     if (!json_is_object(c->header))
         return bdml_fail(h, BDML_ERR_FORMAT, "damaged: the header is no JSON object (%s)",
                          c->header ? "other JSON" : error.text);

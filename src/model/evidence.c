@@ -4,14 +4,20 @@
 
 #include <stdlib.h>
 
-static const char *const outcome_names[] = {"optimal", "stopped", "infeasible", "collapsed"};
+static const char *const claim_names[] = {"optimal", "stopped", "infeasible"};
 static const char *const pull_names[] = {"targets", "within"};
+
+const char *bdml_claim_name(bdml_claim claim)
+{
+    return claim_names[claim];
+}
 
 void bdml_evidence_free(bdml_evidence *e)
 {
     if (!e) return;
     bdml_free_constraints(e->constraints);
     free(e->reference);
+    free(e->map);
     free(e->dual_constraint);
     free(e->dual);
     free(e);
@@ -33,12 +39,12 @@ static bdml_status put_constraints(bdml_handle *h, const bdml_constraints *c, bd
 
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c)
 {
-    json_t *o =
-        json_pack("{s:s, s:b, s:b, s:b, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "outcome",
-                  outcome_names[e->outcome], "hard", e->hard, "diagonal", e->diagonal, "squared",
-                  e->squared, "pull", pull_names[e->pull], "g_scale", e->g_scale, "K", e->K, "cost",
-                  e->cost, "lower", e->lower, "upper", isfinite(e->upper) ? e->upper : 0.0,
-                  "gap_asked", e->gap_asked, "rows", (json_int_t)e->constraints->n);
+    json_t *o = json_pack("{s:s, s:b, s:b, s:b, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}",
+                          "claim", claim_names[e->claim], "hard", e->hard, "diagonal", e->diagonal,
+                          "squared", e->squared, "pull", pull_names[e->pull], "g_scale", e->g_scale,
+                          "margin", e->margin, "K", e->K, "cost", e->cost, "lower", e->lower,
+                          "upper", isfinite(e->upper) ? e->upper : 0.0, "gap_asked", e->gap_asked,
+                          "rows", (json_int_t)e->constraints->n);
     int bad = !o;
     if (o && isfinite(e->R)) bad |= json_object_set_new(o, "R", json_real(e->R));
     bad |= json_object_set_new(bdml_container_header(c), "evidence", o);
@@ -46,7 +52,10 @@ bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_conta
     BDML_TRY(put_constraints(h, e->constraints, c));
     if (e->reference)
         BDML_TRY(bdml_container_put_f8(h, c, "evidence.reference", e->reference_rows,
-                                       e->reference_rows, e->reference));
+                                       e->reference_columns, e->reference));
+    if (e->map)
+        BDML_TRY(
+            bdml_container_put_f8(h, c, "evidence.map", e->map_rows, e->reference_rows, e->map));
     BDML_TRY(
         bdml_container_put_i4(h, c, "evidence.dual_constraint", e->duals, 0, e->dual_constraint));
     return bdml_container_put_f8(h, c, "evidence.dual", e->duals, 0, e->dual);
@@ -68,21 +77,23 @@ static int name_index(const char *name, int count, const char *const *names)
 
 static bdml_status get_header(bdml_handle *h, const json_t *o, bdml_evidence *e, int64_t *rows)
 {
-    const char *outcome = NULL, *pull = NULL;
+    const char *claim = NULL, *pull = NULL;
     int hard = 0, diagonal = 0, squared = 0;
     json_int_t n = 0;
-    if (json_unpack((json_t *)o, "{s:s, s:b, s:b, s:b, s:s, s:F, s:F, s:F, s:F, s:F, s:F, s:I}",
-                    "outcome", &outcome, "hard", &hard, "diagonal", &diagonal, "squared", &squared,
-                    "pull", &pull, "g_scale", &e->g_scale, "K", &e->K, "cost", &e->cost, "lower",
-                    &e->lower, "upper", &e->upper, "gap_asked", &e->gap_asked, "rows", &n) != 0)
+    if (json_unpack((json_t *)o,
+                    "{s:s, s:b, s:b, s:b, s:s, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:I}", "claim",
+                    &claim, "hard", &hard, "diagonal", &diagonal, "squared", &squared, "pull",
+                    &pull, "g_scale", &e->g_scale, "margin", &e->margin, "K", &e->K, "cost",
+                    &e->cost, "lower", &e->lower, "upper", &e->upper, "gap_asked", &e->gap_asked,
+                    "rows", &n) != 0)
         return refuse(h, "a field is missing");
-    int known_outcome = name_index(outcome, 4, outcome_names);
+    int known_claim = name_index(claim, 3, claim_names);
     int known_pull = name_index(pull, 2, pull_names);
-    if (known_outcome < 0 || known_pull < 0) return refuse(h, "unknown outcome or objective");
+    if (known_claim < 0 || known_pull < 0) return refuse(h, "unknown claim or objective");
     const json_t *R = json_object_get(o, "R");
     e->R = R ? json_number_value(R) : INFINITY;
     if (!(e->K >= 1.0) || !(e->R > 0.0) || n < 0) return refuse(h, "K, R or rows out of range");
-    e->outcome = (bdml_outcome)known_outcome;
+    e->claim = (bdml_claim)known_claim;
     e->pull = (bdml_pull)known_pull;
     e->hard = hard;
     e->diagonal = diagonal;
@@ -119,12 +130,23 @@ static bdml_status get_constraints(bdml_handle *h, const bdml_container *in, bdm
     return get_f8(h, in, "evidence.weight", &c->m, &c->weight);
 }
 
+static bdml_status get_reference(bdml_handle *h, const bdml_container *c, bdml_evidence *e)
+{
+    int64_t rows = -1, columns = -1, map_rows = -1;
+    BDML_TRY(bdml_container_get_f8(h, c, "evidence.reference", &rows, &columns, &e->reference));
+    if (!e->reference) return BDML_OK;
+    BDML_TRY(bdml_container_get_f8(h, c, "evidence.map", &map_rows, &rows, &e->map));
+    e->reference_rows = (int)rows;
+    e->reference_columns = (int)columns;
+    e->map_rows = e->map ? (int)map_rows : 0;
+    return rows > 0 && columns > 0 ? BDML_OK : refuse(h, "the reference is empty");
+}
+
 bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out)
 {
     bdml_status status = BDML_OK;
     bdml_evidence *e = NULL;
     const json_t *o = json_object_get(bdml_container_header((bdml_container *)c), "evidence");
-    int64_t rows = -1, columns = -1;
 
     *out = NULL;
     if (!o) return BDML_OK;
@@ -132,12 +154,7 @@ bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evid
     BDML_NEW(h, e->constraints, 1);
     BDML_GO(get_header(h, o, e, &e->constraints->n));
     BDML_GO(get_constraints(h, c, e->constraints));
-    BDML_GO(bdml_container_get_f8(h, c, "evidence.reference", &rows, &columns, &e->reference));
-    if (e->reference && rows != columns) {
-        status = refuse(h, "the reference is not square");
-        goto done;
-    }
-    e->reference_rows = e->reference ? (int)rows : 0;
+    BDML_GO(get_reference(h, c, e));
     e->duals = -1;
     BDML_GO(get_i4(h, c, "evidence.dual_constraint", &e->duals, &e->dual_constraint));
     BDML_GO(get_f8(h, c, "evidence.dual", &e->duals, &e->dual));

@@ -6,12 +6,11 @@
 #include "model/model.h"
 #include "problem/problem.h"
 
-typedef enum bdml_outcome {
-    BDML_OUTCOME_OPTIMAL,    /* bracket within the gap asked */
-    BDML_OUTCOME_STOPPED,    /* a limit or the user came first: best metric with its bracket */
-    BDML_OUTCOME_INFEASIBLE, /* proven */
-    BDML_OUTCOME_COLLAPSED   /* soft form: M = 0 is optimal */
-} bdml_outcome;
+typedef enum bdml_claim {
+    BDML_CLAIM_OPTIMAL,   /* bracket within the gap asked */
+    BDML_CLAIM_STOPPED,   /* a limit or the user came first: best metric with its bracket */
+    BDML_CLAIM_INFEASIBLE /* proven */
+} bdml_claim;
 
 typedef enum bdml_pull {
     BDML_PULL_TARGETS, /* G = mean of X_ij over the target pairs */
@@ -19,32 +18,39 @@ typedef enum bdml_pull {
 } bdml_pull;
 
 /* The claim is about the points p = reference x, x the prepared training points (row i of the data is
- * constraint index i), and the metric M with L'L = reference' M reference:
+ * constraint index i), and the metric M = B'B on them, L = B reference:
  *
  *     hard  min <G,M>                                          <A_t,M> >= mu_t
  *     soft  min <G,M> + sum_t c_t phi(mu_t - <A_t,M>)          c_t = cost w_t / m
  *
  * over kappa(M) <= K, trace(M) <= R, or over diagonal M of that kind. */
 typedef struct bdml_evidence {
-    bdml_outcome outcome;
+    bdml_claim claim;
     bool hard, diagonal;
     bool squared; /* soft: squared hinge, else hinge */
     bdml_pull pull;
     double g_scale; /* G is multiplied by this */
+    double margin;  /* mu_t = margin times the constraint's own */
     double K, R;    /* R infinite: no bound */
     double cost;
     double lower, upper, gap_asked;
-    double *reference; /* rows of d: reference_rows x model->d, or NULL: identity */
-    int reference_rows;
+    double *
+        reference; /* reference_rows rows of reference_columns (model->d), or NULL: identity, B = L */
+    int reference_rows, reference_columns;
+    double *map; /* B, model->q rows of reference_rows; NULL without a reference */
+    int map_rows;
     bdml_constraints *constraints;
     int64_t duals; /* multipliers that are not zero */
     int32_t *dual_constraint;
     double *dual;
 } bdml_evidence;
 
-void bdml_evidence_free(bdml_evidence *e); /* with what it owns; NULL is fine */
+const char *bdml_claim_name(bdml_claim claim); /* "optimal", "stopped", "infeasible" */
+void bdml_evidence_free(bdml_evidence *e);     /* with what it owns; NULL is fine */
 /* Into and out of a container; *out = NULL when the container has none. */
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c);
 bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out);
+/* Like bdml_load_model, but takes a file that proves infeasibility as well: such a model has no L. */
+bdml_status bdml_load_claim(bdml_handle *h, const char *path, bdml_model **out);
 
 #endif

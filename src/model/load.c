@@ -1,4 +1,5 @@
 /* load.c - a model from a file: every number of the header and every array checked before use. */
+#include "model/evidence.h"
 #include "model/store.h"
 
 #include <stdlib.h>
@@ -72,8 +73,10 @@ static bdml_status read_map(bdml_handle *h, const bdml_container *c, const json_
     int64_t q;
     const json_t *kappa = json_object_get(header, "kappa");
 
-    BDML_TRY(read_int(h, header, "output_dimension", 1, INT32_MAX, &q));
     m->d = m->prepare.d_out;
+    if (strcmp(json_string_value(json_object_get(header, "kind")), bdml_proof_kind) == 0)
+        return BDML_OK; /* a proof that there is no metric */
+    BDML_TRY(read_int(h, header, "output_dimension", 1, INT32_MAX, &q));
     m->q = (int)q;
     m->kappa = json_is_null(kappa) ? INFINITY : json_number_value(kappa);
     if (!(m->kappa >= 1.0)) return damaged(h, "'kappa' must be a number of at least 1, or null");
@@ -113,29 +116,32 @@ static bdml_status read_all_names(bdml_handle *h, const json_t *header, bdml_mod
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
 
-static bdml_status unpack(bdml_handle *h, bdml_container *c, bdml_model *m)
+static bdml_status unpack(bdml_handle *h, bdml_container *c, bool proof_too, bdml_model *m)
 {
     json_t *header = bdml_container_header(c);
     const char *kind = json_string_value(json_object_get(header, "kind"));
 
-    if (!kind || strcmp(kind, bdml_model_kind) != 0)
+    if (!kind ||
+        (strcmp(kind, bdml_model_kind) != 0 && !(proof_too && strcmp(kind, bdml_proof_kind) == 0)))
         return bdml_fail(h, BDML_ERR_FORMAT, "this bdml file holds no model but '%.50s'",
                          kind ? kind : "something unnamed");
     BDML_TRY(read_prepare(h, c, header, &m->prepare));
     BDML_TRY(read_map(h, c, header, m));
     BDML_TRY(read_all_names(h, header, m));
     BDML_TRY(read_points(h, c, header, m));
+    BDML_TRY(bdml_evidence_get(h, c, &m->evidence));
     m->info = json_incref(header);
     bdml_model_strip(m->info);
     return BDML_OK;
 }
 
 /* Frees the container. */
-static bdml_status model_from(bdml_handle *h, bdml_container *c, const char *name, bdml_model **out)
+static bdml_status model_from(bdml_handle *h, bdml_container *c, const char *name, bool proof_too,
+                              bdml_model **out)
 {
     bdml_status status = BDML_OK;
     bdml_model *m = bdml_calloc(h, 1, sizeof *m);
-    status = m ? unpack(h, c, m) : BDML_ERR_MEMORY;
+    status = m ? unpack(h, c, proof_too, m) : BDML_ERR_MEMORY;
     bdml_container_free(c);
     if (status == BDML_OK)
         *out = m;
@@ -151,7 +157,7 @@ bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out)
     *out = NULL;
     if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model: path must not be NULL");
     BDML_TRY(bdml_container_load(h, path, &c));
-    return model_from(h, c, path, out);
+    return model_from(h, c, path, false, out);
 }
 
 bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size, bdml_model **out)
@@ -162,5 +168,13 @@ bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size
     if (!bytes)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model_bytes: bytes must not be NULL");
     BDML_TRY(bdml_container_from_bytes(h, bytes, size, "model in memory", &c));
-    return model_from(h, c, "model in memory", out);
+    return model_from(h, c, "model in memory", false, out);
+}
+
+bdml_status bdml_load_claim(bdml_handle *h, const char *path, bdml_model **out)
+{
+    bdml_container *c;
+    *out = NULL;
+    BDML_TRY(bdml_container_load(h, path, &c));
+    return model_from(h, c, path, true, out);
 }

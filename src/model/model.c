@@ -1,7 +1,7 @@
 /* model.c - the learned metric: its life, and L, M and kappa of one another.
  *
  *     M = Q diag(lambda) Q' = L'L,   L = diag(sqrt(lambda)) Q',   kappa = lambda_max / lambda_min */
-#include "model/model.h"
+#include "model/evidence.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ static void free_names(int64_t count, char **names)
 void bdml_free_model(bdml_model *m)
 {
     if (!m) return;
+    bdml_evidence_free(m->evidence);
     free_names(m->classes, m->class_name);
     free_names(m->prepare.d_in, m->feature_name);
     bdml_prepare_free(&m->prepare);
@@ -106,13 +107,15 @@ static bdml_status take_map(bdml_model *m, int q, double *l, double kappa)
     return BDML_OK;
 }
 
-bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m)
+bdml_status bdml_metric_factor(bdml_handle *h, int d, const double *m, int *rank, double **out,
+                               double *kappa)
 {
     bdml_status status = BDML_OK;
-    int d = model->d, q = 0;
+    int q = 0;
     double *a = NULL, *lambda = NULL, *l = NULL;
     bdml_eigh_ws ws = {0};
 
+    *out = NULL;
     BDML_NEW(h, a, (size_t)d * (size_t)d);
     BDML_NEW(h, lambda, d);
     BDML_GO(bdml_eigh_ws_init(h, d, &ws));
@@ -137,12 +140,22 @@ bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const doubl
     while (q < d && lambda[d - 1 - q] > noise) q++;
     BDML_NEW(h, l, (size_t)q * (size_t)d);
     metric_rows(d, q, a, lambda, l);
-    status = take_map(model, q, l, q == d ? most / lambda[0] : INFINITY);
+    *out = l;
+    *rank = q;
+    *kappa = q == d ? most / lambda[0] : INFINITY;
 done:
     bdml_eigh_ws_free(&ws);
     free(lambda);
     free(a);
     return status;
+}
+
+bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m)
+{
+    int q = 0;
+    double *l = NULL, kappa = INFINITY;
+    BDML_TRY(bdml_metric_factor(h, model->d, m, &q, &l, &kappa));
+    return take_map(model, q, l, kappa);
 }
 
 /* kappa(L'L) = (sigma_max / sigma_min)^2, from L itself: L'L would lose half of the digits. */

@@ -59,13 +59,18 @@ struct bdml_model {
     double *z;           /* points rows of q */
     int32_t *y;
     json_t *info; /* method, settings, fingerprint, times, certificate: grows with the methods */
+    struct bdml_evidence *evidence; /* what the solver can prove, or NULL (evidence.h) */
     _Atomic(char *) description; /* info and shape as JSON text, made on demand */
 };
 
 /* A model with everything but L: the preparation is taken over (moved), names copied from data. */
 bdml_status bdml_model_new(bdml_handle *h, const bdml_dataset *data, bdml_prepare *prepare, int q,
                            bdml_model **out);
-/* M (d x d, symmetric PSD) -> L with M = L'L, q = rank, and kappa. */
+/* M (d x d, symmetric PSD) = L'L: *out = L has `rank` rows, by descending eigenvalue; the caller's to
+ * free. */
+bdml_status bdml_metric_factor(bdml_handle *h, int d, const double *m, int *rank, double **out,
+                               double *kappa);
+/* The same into the model. */
 bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m);
 /* L (q x model->d rows) is copied; kappa computed from it. */
 bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l);

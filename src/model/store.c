@@ -2,16 +2,18 @@
  *
  * The header holds the keys below and, beside them, the keys of model->info as they are. A loaded
  * model equals the saved one to the bit, and saves to the same bytes. kappa is null when infinite. */
+#include "model/evidence.h"
 #include "model/store.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
 static const char *const shape_keys[] = {
-    "kind", "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
-    "fill", "pca_variance",    "classes",   "feature_names",    "points", "name_bytes",
+    "kind",     "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
+    "fill",     "pca_variance",    "classes",   "feature_names",    "points", "name_bytes",
+    "evidence",
 };
-const char bdml_model_kind[] = "model";
+const char bdml_model_kind[] = "model", bdml_proof_kind[] = "proof";
 
 /* ---- names ---------------------------------------------------------------------------------------- */
 
@@ -111,7 +113,7 @@ static json_t *describe(const bdml_model *m)
     json_t *o = json_deep_copy(m->info);
     int bad = o == NULL;
 
-    bad |= json_object_set_new(o, "kind", json_string(bdml_model_kind));
+    bad |= json_object_set_new(o, "kind", json_string(m->l ? bdml_model_kind : bdml_proof_kind));
     bad |= json_object_set_new(o, "input_dimension", json_integer(p->d_in));
     bad |= json_object_set_new(o, "dimension", json_integer(m->d));
     bad |= json_object_set_new(o, "output_dimension", json_integer(m->q));
@@ -140,7 +142,7 @@ bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **ou
 const char *bdml_model_describe(const bdml_model *model)
 {
     if (!model) return NULL;
-    bdml_model *m = (bdml_model *)(uintptr_t)model; /* the cache is no part of the model's value */
+    bdml_model *m = (bdml_model *)model; /* the cache is no part of the model's value */
     char *known = atomic_load(&m->description), *text = NULL;
     if (known) return known;
     json_t *o = describe(model);
@@ -176,7 +178,8 @@ static bdml_status pack(bdml_handle *h, const bdml_model *m, bdml_container *c)
     BDML_TRY(put(h, c, "center", p->d_in, 0, p->center));
     BDML_TRY(put(h, c, "basis", p->d_out, p->d_in, p->basis));
     BDML_TRY(put(h, c, "points", m->points, m->q, m->z));
-    return m->y ? bdml_container_put_i4(h, c, "labels", m->points, 0, m->y) : BDML_OK;
+    if (m->y) BDML_TRY(bdml_container_put_i4(h, c, "labels", m->points, 0, m->y));
+    return m->evidence ? bdml_evidence_put(h, m->evidence, c) : BDML_OK;
 }
 
 static bdml_status packed(bdml_handle *h, const bdml_model *model, bdml_container **out)

@@ -4,7 +4,8 @@
 
 #include "model/model.h"
 
-extern const char bdml_model_kind[]; /* "kind" in the header of a model's file */
+/* "kind" in the header of a model's file, and of a proof that there is none. */
+extern const char bdml_model_kind[], bdml_proof_kind[];
 /* Take the keys that describe the model's shape out of a header; what is left is model->info. */
 void bdml_model_strip(json_t *header);
 /* `count` names of a list, stored as text or byte by byte. *out may be half full on failure. */

@@ -44,6 +44,8 @@ bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
 bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,
                                    const bdml_constraints *b, bdml_constraints **out);
 
+bdml_status bdml_constraints_copy(bdml_handle *h, const bdml_constraints *c, bdml_constraints **out);
+
 /* ---- lists of pairs (combine.c) ----------------------------------------------------------------------- */
 
 /* Ordered pairs of rows (i, j) that grow. */

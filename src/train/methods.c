@@ -1,7 +1,11 @@
 /* methods.c - the table of methods: a new method is one row here and one file beside its kin. */
-#include "train/train.h"
+#include "train/fit.h"
 
 static const bdml_method methods[] = {
+    {"bdml",
+     "bounded distortion, certified: soft triplets with K chosen by cross-validation, or the "
+     "problem that the settings state",
+     false, false, bdml_fit_bdml},
     {"euclidean", "the plain Euclidean distance of the prepared points", false, false,
      bdml_fit_euclidean},
     {"whiten", "inverse of the shrunk within-class covariance (total covariance without labels)",

@@ -72,8 +72,11 @@ done:
     free(prepared.x);
     bdml_prepare_free(&prepare);
     bdml_free_constraints(mined);
-    if (status == BDML_OK)
-        *out = model;
+    if (status == BDML_ERR_INFEASIBLE &&
+        describe(h, method, data, bdml_now() - start, model) != BDML_OK)
+        status = BDML_ERR_MEMORY;
+    if (status == BDML_OK || status == BDML_ERR_INFEASIBLE)
+        *out = model; /* infeasible: a model without a map, the proof */
     else
         bdml_free_model(model);
     return status;

@@ -210,7 +210,9 @@ enum {
     MI_UINT32 = 6,
     MI_DOUBLE = 9,
     MI_MATRIX = 14,
-    MI_COMPRESSED = 15
+    MI_COMPRESSED = 15,
+    MI_UTF8 = 16,
+    MI_UTF16 = 17
 };
 
 static inline void mat_header(bytes *out, unsigned version, bool big)

@@ -1,0 +1,191 @@
+/* matrix.c - a matrix of a binary file handed out in blocks of rows, decoded as they are read. */
+#include "data/binary.h"
+
+#include <stdlib.h>
+
+enum {
+    CHUNK = 65536, /* bytes decoded at a time: fits the second-level cache */
+    WIDE = 1 << 17 /* columns; a row of more is not believed before it is there */
+};
+
+bdml_status bdml_matrix_shape(bdml_handle *h, const char *name, int rank, const size_t *dims,
+                              bdml_matrix *m)
+{
+    size_t rest = 1, all;
+    if (rank < 1)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: holds a single number, not a matrix", name);
+    if (!bdml_dims_product(rank, dims, &all) || !bdml_dims_product(rank - 1, dims + 1, &rest) ||
+        all > INT64_MAX / sizeof(double))
+        return bdml_fail(h, BDML_ERR_FORMAT,
+                         "%s: the announced sizes multiply to more than memory "
+                         "can address: damaged or hostile header",
+                         name);
+    if (all == 0)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: holds no data: %zu rows of %zu columns", name,
+                         dims[0], rest);
+    if (rest > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: %zu columns are more than the %d that can be handled", name, rest,
+                         INT32_MAX);
+    m->n = (int64_t)dims[0];
+    m->d = (int)rest;
+    return BDML_OK;
+}
+
+static size_t matrix_bytes(const bdml_matrix *m)
+{
+    return (size_t)m->n * (size_t)m->d * m->element.size;
+}
+
+/* All of `bytes` into doubles, in the order of the file. */
+static bdml_status read_whole(bdml_handle *h, const bdml_matrix *m, double **out)
+{
+    bdml_status status = BDML_OK;
+    unsigned char *raw = NULL;
+    size_t got, want = matrix_bytes(m), count = (size_t)m->n * (size_t)m->d;
+
+    BDML_GO(bdml_bytes_read_all(h, &m->bytes, want, &raw, &got));
+    if (got < want) BDML_GO(bdml_fail_short(h, m->bytes.name, want, got));
+    BDML_GO(bdml_bytes_need_end(h, &m->bytes, want));
+    BDML_NEW(h, *out, count);
+    bdml_element_decode(m->element, raw, count, *out);
+done:
+    free(raw);
+    return status;
+}
+
+bdml_status bdml_matrix_read_fortran(bdml_handle *h, int rank, const size_t *dims, bdml_matrix *m)
+{
+    bdml_status status = BDML_OK;
+    double *column_major = NULL;
+
+    BDML_GO(read_whole(h, m, &column_major));
+    BDML_NEW(h, m->x, (size_t)m->n * (size_t)m->d);
+    bdml_from_fortran(rank, dims, column_major, m->x);
+    m->sure = true;
+done:
+    free(column_major);
+    return status;
+}
+
+/* Decode `rows` rows of the stream, chunk by chunk: a row may be longer than a chunk. */
+static bdml_status decode_rows(bdml_handle *h, bdml_matrix *m, size_t rows, double *x)
+{
+    size_t size = m->element.size, left = rows * (size_t)m->d, got;
+    size_t done = (size_t)m->row * (size_t)m->d * size; /* bytes of earlier blocks */
+    while (left > 0) {
+        size_t count = BDML_MIN(left, CHUNK / size);
+        BDML_TRY(m->bytes.read(h, m->bytes.from, m->chunk, count * size, &got));
+        if (got < count * size)
+            return bdml_fail_short(h, m->bytes.name, matrix_bytes(m), done + got);
+        bdml_element_decode(m->element, m->chunk, count, x);
+        x += count;
+        left -= count;
+        done += got;
+    }
+    return BDML_OK;
+}
+
+static bdml_status give_rows(bdml_handle *h, bdml_matrix *m, size_t rows, double *x)
+{
+    if (!m->x) return decode_rows(h, m, rows, x);
+    memcpy(x, m->x + (size_t)m->row * (size_t)m->d, rows * (size_t)m->d * sizeof *x);
+    return BDML_OK;
+}
+
+/* One row whose label stands among its numbers. */
+static bdml_status split_row(bdml_handle *h, bdml_source *s, bdml_block *b)
+{
+    bdml_matrix *m = s->state;
+    size_t left = (size_t)m->label_column, d = (size_t)s->d;
+    double *x = b->x + (size_t)b->n * d, y;
+    int32_t *label = &b->label[b->n];
+    char text[BDML_NUMBER_SIZE];
+
+    BDML_TRY(give_rows(h, m, 1, m->whole_row));
+    y = m->whole_row[left];
+    memcpy(x, m->whole_row, left * sizeof *x);
+    memcpy(x + left, m->whole_row + left + 1, (d - left) * sizeof *x);
+    *label = -1;
+    if (isnan(y)) return BDML_OK;
+    if (isinf(y))
+        return bdml_source_fail(h, BDML_ERR_DATA, s, b, b->n, -1, "a label cannot be infinite");
+    int n = bdml_label_text(h, y, text);
+    return bdml_names_add(h, &s->classes, text, (size_t)n, label);
+}
+
+static bdml_status next_rows(bdml_handle *h, bdml_source *s, bdml_block *b)
+{
+    bdml_matrix *m = s->state;
+
+    while (b->n < b->capacity && m->row < m->n) {
+        int64_t rows = m->label_column >= 0 ? 1 : BDML_MIN(b->capacity - b->n, m->n - m->row);
+        for (int64_t i = 0; i < rows; i++) {
+            b->label[b->n + i] = m->label ? m->label[m->row + i] : -1;
+            b->line[b->n + i] = m->row + i + 1;
+        }
+        if (m->label_column >= 0)
+            BDML_TRY(split_row(h, s, b));
+        else
+            BDML_TRY(give_rows(h, m, (size_t)rows, b->x + (size_t)b->n * (size_t)m->d));
+        b->n += rows;
+        m->row += rows;
+        if (m->row == m->n && !m->x) BDML_TRY(bdml_bytes_need_end(h, &m->bytes, matrix_bytes(m)));
+    }
+    return BDML_OK;
+}
+
+void bdml_matrix_free(bdml_matrix *m)
+{
+    if (m->release) m->release(m->owner);
+    free(m->x);
+    free(m->chunk);
+    free(m->label);
+    free(m->whole_row);
+    *m = (bdml_matrix){0};
+}
+
+static void close_matrix(bdml_source *s)
+{
+    bdml_matrix *m = s->state;
+    if (!m) return;
+    bdml_matrix_free(m);
+    free(m);
+    s->state = NULL;
+}
+
+bdml_status bdml_matrix_source(bdml_handle *h, const bdml_matrix *m, bdml_source *s)
+{
+    static const bdml_source_ops ops = {next_rows, close_matrix};
+    bdml_status status = BDML_OK;
+    bdml_matrix copy = *m, *state = NULL;
+
+    /* The reader of blocks takes room for a row: let the row be there first. */
+    if (!copy.x && !copy.sure && copy.d > WIDE) {
+        BDML_GO(read_whole(h, &copy, &copy.x));
+        copy.sure = true;
+    }
+    if (!copy.x) BDML_NEW(h, copy.chunk, CHUNK);
+    copy.label_column = -1;
+    if (!copy.label) BDML_GO(bdml_label_column(h, s->path, copy.d, NULL, -1, &copy.label_column));
+    if (copy.label_column >= 0) BDML_NEW(h, copy.whole_row, copy.d);
+    BDML_NEW(h, state, 1);
+    *state = copy;
+    s->ops = &ops;
+    s->state = state;
+    s->d = copy.d - (copy.label_column >= 0);
+    s->label_column = copy.label_column;
+    s->rows = copy.sure ? copy.n : -1;
+    s->labelled = copy.label || copy.label_column >= 0;
+done:
+    if (status != BDML_OK) bdml_matrix_free(&copy);
+    return status;
+}
+
+bdml_status bdml_matrix_check_labels(bdml_handle *h, const bdml_matrix *m, const char *path,
+                                     const char *data_name, const char *label_name, int64_t labels)
+{
+    if (labels == m->n) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_DATA, "%s: %s has %lld rows but %s has %lld labels", path,
+                     data_name, (long long)m->n, label_name, (long long)labels);
+}

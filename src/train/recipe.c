@@ -1,0 +1,213 @@
+/* recipe.c - the default way to a metric: soft triplets over a reference metric.
+ *
+ *     min <G,M> + (C/m) sum_t max(mu - <A_t,M>, 0)^2     kappa(M) <= K,   G = Sw / tr Sw
+ *
+ * on p = R x. Pass 0: random anchors, their nearest targets and random impostors. Pass 1: to these come
+ * the nearest impostors under the metric of pass 0. C is a multiple of the weight under which M = 0
+ * beats every multiple of the identity (docs/algorithm.md), so it needs no scale. Reference, K, C and
+ * pass are chosen by cross-validation (select.c); K = 1 is the reference itself. */
+#include "train/recipe.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+/* Enough constraints for a stable metric in tens of dimensions; more cost time and, as measured on
+ * the bundled sets, give nothing. */
+enum { ANCHORS = 400, TARGETS = 3, RANDOM_IMPOSTORS = 10, NEAR_IMPOSTORS = 30 };
+
+/* ---- points --------------------------------------------------------------------------------------- */
+
+bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p, const int32_t *y,
+                               int classes, recipe_points *out)
+{
+    bdml_status status = BDML_OK;
+    bdml_training t = {n, r, p, y, classes, NULL};
+    double trace = 0.0;
+
+    *out = (recipe_points){.n = n, .r = r, .classes = classes, .p = p, .y = y};
+    BDML_NEW(h, out->g, (size_t)r * (size_t)r);
+    BDML_GO(bdml_within_covariance(h, &t, out->g));
+    for (int j = 0; j < r; j++) trace += COL(out->g, r, j)[j];
+    if (!(trace > 0.0)) {
+        status = bdml_fail(h, BDML_ERR_DATA,
+                           "the points of each class are all the same: any metric separates them");
+        goto done;
+    }
+    out->g_scale = 1.0 / trace;
+    for (size_t e = 0; e < (size_t)r * (size_t)r; e++) out->g[e] *= out->g_scale;
+done:
+    if (status != BDML_OK) recipe_points_free(out);
+    return status;
+}
+
+void recipe_points_free(recipe_points *points)
+{
+    free(points->g);
+    points->g = NULL;
+}
+
+/* ---- constraints ------------------------------------------------------------------------------------ */
+
+static bdml_status mine_mapped(bdml_handle *h, const recipe_points *points, const double *m,
+                               const bdml_mining *how, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    double *l = NULL, *z = NULL, *ws = NULL, kappa;
+    int q;
+
+    BDML_GO(bdml_metric_factor(h, points->r, m, &q, &l, &kappa));
+    BDML_NEW(h, z, (size_t)points->n * (size_t)q);
+    BDML_NEW(h, ws, bdml_la_map_size(q, points->r));
+    bdml_la_map_rows(h, q, points->r, l, points->n, points->p, points->r, z, ws);
+    status = bdml_mine(h, points->n, q, z, q, points->y, how, out);
+done:
+    free(l);
+    free(z);
+    free(ws);
+    return status;
+}
+
+bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
+                        const double *m, bdml_constraints **out)
+{
+    bdml_mining how = {.kind = BDML_KIND_TRIPLET,
+                       .rule = BDML_RULE_CLASS,
+                       .targets = TARGETS,
+                       .random_impostors = RANDOM_IMPOSTORS,
+                       .anchors = ANCHORS,
+                       .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    if (bdml_opt_changed(h, BDML_OPT_TARGETS)) how.targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS);
+    if (how.anchors >= points->n) how.anchors = 0;
+    if (!before)
+        return bdml_mine(h, points->n, points->r, points->p, points->r, points->y, &how, out);
+
+    bdml_constraints *near = NULL;
+    how.random_impostors = 0;
+    how.impostors = bdml_opt_changed(h, BDML_OPT_IMPOSTORS)
+                        ? (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS)
+                        : NEAR_IMPOSTORS;
+    BDML_TRY(mine_mapped(h, points, m, &how, &near));
+    bdml_status status = bdml_constraints_merge(h, before, near, out);
+    bdml_free_constraints(near);
+    return status;
+}
+
+/* ---- one solve ---------------------------------------------------------------------------------------- */
+
+/* Weight at which M = 0 stops being best among M = tI: tr G / (phi'(mu) mean <A_t,I>); 0 when no
+ * weight does. */
+static double identity_threshold(const recipe_points *points, const bdml_constraints *c, double mu,
+                                 bdml_loss loss)
+{
+    double mean = 0.0, slope = loss == BDML_LOSS_HINGE ? 1.0 : 2.0 * mu;
+    size_t r = (size_t)points->r;
+    for (int64_t t = 0; t < c->m; t++)
+        for (int side = 0; side < 2; side++) {
+            int32_t pair = side == 0 ? c->far[t] : c->near[t];
+            if (pair < 0) continue;
+            const double *a = points->p + (size_t)c->pi[pair] * r;
+            const double *b = points->p + (size_t)c->pj[pair] * r;
+            double sum = 0.0;
+            for (size_t j = 0; j < r; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
+            mean += (side == 0 ? sum : -sum) / (double)c->m;
+        }
+    return mean > 0.0 ? 1.0 / (slope * mean) : 0.0; /* tr G = 1 */
+}
+
+bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                         double K, double weight, double gap, const double *warm,
+                         bdml_solve_settings *settings, bdml_solve_result *result)
+{
+    bdml_problem *problem;
+    *settings = bdml_solve_from_options(h);
+    settings->K = K;
+    settings->gap = gap;
+    settings->softness = weight;
+    settings->C = weight * identity_threshold(points, c, settings->margin, settings->loss);
+    settings->warm_metric = warm;
+    BDML_TRY(bdml_problem_new(h, points->n, points->r, points->p, points->r, c, points->g, false,
+                              &problem));
+    bdml_status status = bdml_problem_solve(h, problem, settings, result);
+    bdml_problem_free(problem);
+    settings->warm_metric = NULL;
+    return status;
+}
+
+/* ---- the fit -------------------------------------------------------------------------------------------- */
+
+/* Both passes on all training points, to the gap that was asked for. */
+static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, double K, double weight,
+                              int last_pass, bdml_constraints **c, bdml_solve_settings *s,
+                              bdml_solve_result *r)
+{
+    double gap = bdml_opt_real(h, BDML_OPT_GAP);
+    BDML_TRY(recipe_mine(h, points, NULL, NULL, c));
+    BDML_TRY(recipe_solve(h, points, *c, K, weight, gap, NULL, s, r));
+    for (int pass = 1; pass <= last_pass && r->m && !r->collapsed; pass++) {
+        bdml_constraints *more = NULL;
+        double *warm = r->m;
+        r->m = NULL;
+        bdml_solve_result_free(r);
+        bdml_status status = recipe_mine(h, points, *c, warm, &more);
+        if (status == BDML_OK) {
+            bdml_free_constraints(*c);
+            *c = more;
+            status = recipe_solve(h, points, *c, K, weight, gap, warm, s, r);
+        }
+        free(warm);
+        BDML_TRY(status);
+    }
+    return BDML_OK;
+}
+
+bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    recipe_grid grid;
+    recipe_choice choice = {0};
+    recipe_points points = {0};
+    bdml_reference reference = {0};
+    bdml_constraints *c = NULL;
+    bdml_solve_settings s;
+    bdml_solve_result r = {0};
+    json_t *report = NULL;
+    double *p = NULL;
+
+    recipe_make_grid(h, &grid);
+    BDML_GO(recipe_select(h, t, &grid, &choice, &report));
+    BDML_GO(bdml_reference_make(h, grid.reference[choice.reference], t, &reference));
+    BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
+    BDML_GO(recipe_points_init(h, t->n, reference.rows, p, t->y, t->classes, &points));
+    BDML_GO(fit_chosen(h, &points, grid.k[choice.k], grid.c[choice.c], grid.pass[choice.pass], &c,
+                       &s, &r));
+    bdml_solved solved = {&reference, c, &s, &r, false, BDML_PULL_WITHIN, points.g_scale};
+    BDML_GO(bdml_claim_result(h, &solved, model));
+    if (json_object_set(model->info, "selection", report) != 0)
+        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+done:
+    json_decref(report);
+    bdml_solve_result_free(&r);
+    bdml_free_constraints(c);
+    recipe_points_free(&points);
+    bdml_reference_free(&reference);
+    free(p);
+    return status;
+}
+
+/* Hard margins, constraints from elsewhere, and forms other than soft triplets over the nearest rows
+ * of either side are one problem that the user has stated; anything else leaves the choice to us. */
+bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+{
+    bool stated = t->constraints || bdml_constraint_files_given(h) ||
+                  bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
+                  bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR ||
+                  bdml_opt_changed(h, BDML_OPT_RULE) || bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
+    if (stated) return bdml_fit_single(h, t, model);
+    if (!t->y || t->classes < 2)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "method bdml learns from labels of at least two classes, or from "
+                         "constraint files; the data have %d classes",
+                         t->y ? t->classes : 0);
+    return bdml_fit_recipe(h, t, model);
+}

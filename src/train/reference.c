@@ -1,0 +1,178 @@
+/* reference.c - reference metrics: p = R x, distortion is bounded relative to R'R.
+ *
+ *     zscore   R = diag(1/std_j), rows of constant columns left out
+ *     within   R = S^(-1/2) diag(1/std_j),  S = (1-s) Sw + s (tr Sw / r) I
+ *
+ * with Sw the within-class covariance of the z-scored points and s the setting "shrinkage". */
+#include "train/fit.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none", "zscore", "within", "file"};
+
+void bdml_reference_free(bdml_reference *r)
+{
+    free(r->map);
+    memset(r, 0, sizeof *r);
+}
+
+/* width[j] = standard deviation of column j, 0 for one that is constant up to rounding. */
+static void column_widths(const bdml_training *t, double *width)
+{
+    size_t d = (size_t)t->d;
+    for (size_t j = 0; j < d; j++) {
+        double mean = 0.0, sum = 0.0, most = 0.0;
+        for (size_t i = 0; i < (size_t)t->n; i++) mean += t->x[i * d + j] / (double)t->n;
+        for (size_t i = 0; i < (size_t)t->n; i++) {
+            double v = t->x[i * d + j] - mean;
+            sum += v * v;
+            most = BDML_MAX(most, fabs(t->x[i * d + j]));
+        }
+        width[j] = sqrt(sum / (double)t->n);
+        if (width[j] <= 8.0 * DBL_EPSILON * most) width[j] = 0.0;
+    }
+}
+
+static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+{
+    bdml_status status = BDML_OK;
+    double *width = NULL;
+    int rows = 0;
+
+    BDML_NEW(h, width, t->d);
+    column_widths(t, width);
+    for (int j = 0; j < t->d; j++) rows += width[j] > 0.0;
+    if (rows == 0) {
+        status = bdml_fail(h, BDML_ERR_DATA, "every column is constant: there is nothing to learn");
+        goto done;
+    }
+    BDML_NEW(h, r->map, (size_t)rows * (size_t)t->d);
+    r->rows = 0;
+    for (int j = 0; j < t->d; j++)
+        if (width[j] > 0.0) COL(r->map, t->d, r->rows++)[j] = 1.0 / width[j];
+done:
+    free(width);
+    return status;
+}
+
+/* Multiply the z-score map by S^(-1/2) of the z-scored points. */
+static bdml_status make_within(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+{
+    bdml_status status = BDML_OK;
+    double shrinkage = bdml_opt_real(h, BDML_OPT_SHRINKAGE), trace = 0.0;
+    double *p = NULL, *s = NULL, *lambda = NULL, *root = NULL, *map = NULL;
+    bdml_eigh_ws ws = {0};
+
+    BDML_GO(make_zscore(h, t, r));
+    int n = r->rows;
+    size_t nn = (size_t)n * (size_t)n;
+    BDML_GO(bdml_reference_apply(h, r, t->n, t->d, t->x, &p));
+    BDML_NEW(h, s, nn);
+    BDML_NEW(h, root, nn);
+    BDML_NEW(h, lambda, n);
+    BDML_NEW(h, map, (size_t)n * (size_t)t->d);
+    BDML_GO(bdml_eigh_ws_init(h, n, &ws));
+    bdml_training z = {t->n, n, p, t->y, t->classes, NULL};
+    BDML_GO(bdml_within_covariance(h, &z, s));
+    for (int j = 0; j < n; j++) trace += COL(s, n, j)[j];
+    BDML_GO(bdml_la_eigh(h, n, s, lambda, true, &ws));
+    double floor = BDML_MAX(shrinkage * trace / n, DBL_MIN);
+    for (int j = 0; j < n; j++) {
+        double w = pow((1.0 - shrinkage) * BDML_MAX(lambda[j], 0.0) + floor, -0.25);
+        for (int i = 0; i < n; i++) COL(s, n, j)[i] *= w;
+    }
+    bdml_la_gemm('N', 'T', n, n, n, 1.0, s, n, s, n, 0.0, root, n); /* S^(-1/2) */
+    bdml_la_gemm('N', 'N', t->d, n, n, 1.0, r->map, t->d, root, n, 0.0, map, t->d);
+    memcpy(r->map, map, sizeof(double) * (size_t)n * (size_t)t->d);
+done:
+    bdml_eigh_ws_free(&ws);
+    free(p);
+    free(s);
+    free(lambda);
+    free(root);
+    free(map);
+    return status;
+}
+
+/* A map made elsewhere: a model, or a matrix of rows of d. */
+static bdml_status read_file(bdml_handle *h, const char *path, const bdml_training *t,
+                             bdml_reference *r)
+{
+    bdml_status status = BDML_OK;
+    bdml_model *model = NULL;
+    bdml_dataset *matrix = NULL;
+
+    if (bdml_load_model(h, path, &model) == BDML_OK) {
+        if (model->d != t->d) {
+            status = bdml_fail(h, BDML_ERR_DATA,
+                               "%s: the map is for %d dimensions, the prepared points have %d",
+                               path, model->d, t->d);
+            goto done;
+        }
+        r->map = model->l;
+        r->rows = model->q;
+        model->l = NULL;
+        goto done;
+    }
+    bdml_handle *reader;
+    BDML_GO(bdml_handle_child(h, &reader));
+    status = bdml_set(reader, "label", "none");
+    if (status == BDML_OK) status = bdml_read_dataset(reader, path, &matrix);
+    if (status != BDML_OK) bdml_fail(h, status, "reference: %s", bdml_last_error(reader));
+    bdml_free(reader);
+    if (status != BDML_OK) goto done;
+    if (matrix->d != t->d || matrix->n > matrix->d) {
+        status = bdml_fail(h, BDML_ERR_DATA,
+                           "%s: a reference map has rows of %d numbers and at most %d rows; this "
+                           "one is %lld x %d",
+                           path, t->d, t->d, (long long)matrix->n, matrix->d);
+        goto done;
+    }
+    r->map = matrix->x;
+    r->rows = (int)matrix->n;
+    matrix->x = NULL;
+done:
+    bdml_free_model(model);
+    bdml_free_dataset(matrix);
+    return status;
+}
+
+bdml_status bdml_reference_make(bdml_handle *h, bdml_reference_kind kind, const bdml_training *t,
+                                bdml_reference *out)
+{
+    bdml_status status = BDML_OK;
+    memset(out, 0, sizeof *out);
+    out->kind = kind;
+    out->rows = t->d;
+    if (kind == BDML_REFERENCE_ZSCORE) status = make_zscore(h, t, out);
+    if (kind == BDML_REFERENCE_WITHIN) status = make_within(h, t, out);
+    if (kind == BDML_REFERENCE_FILE)
+        status = read_file(h, bdml_opt_text(h, BDML_OPT_REFERENCE), t, out);
+    if (status != BDML_OK) bdml_reference_free(out);
+    return status;
+}
+
+bdml_status bdml_reference_apply(bdml_handle *h, const bdml_reference *r, int64_t n, int d,
+                                 const double *x, double **p)
+{
+    bdml_status status = BDML_OK;
+    double *ws = NULL;
+    *p = NULL;
+    BDML_NEW(h, *p, (size_t)n * (size_t)r->rows);
+    if (!r->map) {
+        memcpy(*p, x, sizeof(double) * (size_t)n * (size_t)d);
+        return BDML_OK;
+    }
+    BDML_NEW(h, ws, bdml_la_map_size(r->rows, d));
+    bdml_la_map_rows(h, r->rows, d, r->map, n, x, d, *p, ws);
+done:
+    free(ws);
+    if (status != BDML_OK) {
+        free(*p);
+        *p = NULL;
+    }
+    return status;
+}

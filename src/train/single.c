@@ -1,0 +1,118 @@
+/* single.c - one problem as the settings say it: reference, constraints given or mined, one solve, and
+ * with more passes neighbours mined again under the learned metric. */
+#include "train/fit.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+static bdml_reference_kind reference_kind(const bdml_handle *h)
+{
+    const char *name = bdml_opt_text(h, BDML_OPT_REFERENCE);
+    if (strcmp(name, "auto") == 0) return BDML_REFERENCE_NONE;
+    for (int k = 0; k < BDML_REFERENCE_FILE; k++)
+        if (strcmp(name, bdml_reference_names[k]) == 0) return (bdml_reference_kind)k;
+    return BDML_REFERENCE_FILE;
+}
+
+/* Neighbours under the metric m, added to the constraints that are there. */
+static bdml_status mine_again(bdml_handle *h, const bdml_dataset *points, const double *m,
+                              bdml_constraints **c)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset mapped = *points;
+    bdml_constraints *more = NULL, *both = NULL;
+    double *l = NULL, *ws = NULL, kappa;
+    int q;
+
+    mapped.x = NULL;
+    BDML_GO(bdml_metric_factor(h, points->d, m, &q, &l, &kappa));
+    mapped.d = q;
+    mapped.x = bdml_alloc(h, (size_t)points->n * (size_t)q, sizeof *mapped.x);
+    ws = bdml_alloc(h, bdml_la_map_size(q, points->d), sizeof *ws);
+    if (!mapped.x || !ws) {
+        status = BDML_ERR_MEMORY;
+        goto done;
+    }
+    bdml_la_map_rows(h, q, points->d, l, points->n, points->x, points->d, mapped.x, ws);
+    BDML_GO(bdml_mine_constraints(h, &mapped, &more));
+    BDML_GO(bdml_constraints_merge(h, *c, more, &both));
+    bdml_free_constraints(*c);
+    *c = both;
+done:
+    bdml_free_constraints(more);
+    free(mapped.x);
+    free(ws);
+    free(l);
+    return status;
+}
+
+static bdml_status solve_passes(bdml_handle *h, const bdml_dataset *points, bool diagonal,
+                                bool mined, bdml_constraints **c, bdml_solve_settings *s,
+                                bdml_solve_result *r)
+{
+    int passes = (int)bdml_opt_int(h, BDML_OPT_PASSES);
+    double *warm = NULL;
+    for (int pass = 1;; pass++) {
+        bdml_problem *p = NULL;
+        s->warm_metric = warm;
+        bdml_status status =
+            bdml_problem_new(h, points->n, points->d, points->x, points->d, *c, NULL, diagonal, &p);
+        if (status == BDML_OK) status = bdml_problem_solve(h, p, s, r);
+        bdml_problem_free(p);
+        free(warm);
+        s->warm_metric = warm = NULL;
+        if (status != BDML_OK) return status;
+        if (pass >= passes || !mined || diagonal || r->outcome == BDML_INFEASIBLE || !r->m ||
+            r->collapsed)
+            return BDML_OK;
+        status = mine_again(h, points, r->m, c);
+        warm = r->m;
+        r->m = NULL;
+        bdml_solve_result_free(r);
+        if (status != BDML_OK) {
+            free(warm);
+            return status;
+        }
+    }
+}
+
+bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    bdml_reference reference = {0};
+    bdml_constraints *c = NULL;
+    bdml_solve_settings s = bdml_solve_from_options(h);
+    bdml_solve_result r = {0};
+    bool diagonal = bdml_opt_int(h, BDML_OPT_DIAGONAL) != 0;
+    bool mined = !t->constraints && !bdml_constraint_files_given(h);
+    double *p = NULL;
+
+    BDML_GO(bdml_reference_make(h, reference_kind(h), t, &reference));
+    BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
+    bdml_dataset points = {.n = t->n,
+                           .d = reference.rows,
+                           .x = p,
+                           .y = (int32_t *)t->y,
+                           .classes = t->y ? t->classes : 0,
+                           .class_name = model->class_name};
+    if (t->constraints)
+        BDML_GO(bdml_constraints_copy(h, t->constraints, &c));
+    else
+        BDML_GO(bdml_mine_constraints(h, &points, &c));
+    if (t->constraints && c->n != t->n) {
+        status = bdml_fail(h, BDML_ERR_ARGUMENT,
+                           "the constraints are about %lld rows, the data have %lld",
+                           (long long)c->n, (long long)t->n);
+        goto done;
+    }
+    BDML_GO(solve_passes(h, &points, diagonal, mined, &c, &s, &r));
+    bdml_solved solved = {&reference, c, &s, &r, diagonal, BDML_PULL_TARGETS, 1.0};
+    status = bdml_claim_result(h, &solved, model);
+done:
+    bdml_solve_result_free(&r);
+    bdml_free_constraints(c);
+    bdml_reference_free(&reference);
+    free(p);
+    return status;
+}
