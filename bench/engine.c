@@ -236,6 +236,7 @@ int main(int argc, char **argv)
     int first = strcmp(argv[1], "scaling") == 0 ? 2 : strcmp(argv[1], "gaussian") == 0 ? 5 : 3;
     j.s.hard = first != 2;
     j.s.gap = first != 2 ? 1e-4 : 1e-3;
+    if (first == 2) j.s.softness = 50.0, j.s.K = 100.0; /* not solved at the start point */
     for (int i = first; i < argc; i++)
         if (!setting(h, &j, argv[i])) {
             fprintf(stderr, "bench_engine: unknown setting '%s'\n", argv[i]);

@@ -409,6 +409,33 @@ static void every_set_is_certified(void **state)
     toy_free(&T);
 }
 
+/* Wine's triplets under K = 3 can just be met (they contradict each other at 2.5): first-order steps alone need
+ * some 15,000 projections to 1e-4. With Newton's the bracket closes to rounding. */
+static void stiff_problems_are_solved(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_constraints *c;
+    check_ok(h, bdml_set(h, "kind", "triplet"));
+    check_ok(h, bdml_read_dataset(h, source_path("data/wine.csv"), &data));
+    zscore(data->n, data->d, data->x);
+    check_ok(h, bdml_mine_constraints(h, data, &c));
+    toy T = {data->n, data->d, data->x, c};
+    bdml_solve_settings s = hard_settings(3, INFINITY, 1e-8);
+    bdml_solve_result r;
+    solve_toy(h, &T, &s, false, &r);
+    check_true(r.outcome == BDML_OPTIMAL && r.iterations < 3000);
+    plain_check(h, &(plain){T.n, T.d, T.x, T.c, NULL}, &s, &r);
+    bdml_solve_result_free(&r);
+    s.K = 2.5;
+    solve_toy(h, &T, &s, false, &r);
+    check_true(r.outcome == BDML_INFEASIBLE && r.proof == BDML_PROOF_CONE && r.iterations < 3000);
+    plain_check(h, &(plain){T.n, T.d, T.x, T.c, NULL}, &s, &r);
+    bdml_solve_result_free(&r);
+    bdml_free_constraints(c);
+    bdml_free_dataset(data);
+}
+
 /* ---- infeasible ----------------------------------------------------------------------------------------------- */
 
 /* d(0,2) > d(0,1) and d(0,1) > d(0,2) contradict each other for every M; the other triplets do not matter. */
@@ -523,11 +550,12 @@ static void warm_start_is_shorter(void **state)
 static void bits_do_not_depend_on_threads(void **state)
 {
     bdml_handle *h = *state;
-    toy T = make_toy(h, 61, 600, 20, 20, 3000, "t");
+    toy T = make_toy(h, 61, 600, 20, 20, 3000, "p");
     for (int hard = 0; hard < 2; hard++) {
         bdml_solve_settings s = bdml_solve_defaults();
         s.hard = hard;
-        s.max_iter = 60;
+        s.gap = 1e-7; /* so that Newton's rounds are seen too */
+        s.max_iter = 400;
         bdml_solve_result r[3];
         static const char *const threads[] = {"1", "2", "5"};
         for (int k = 0; k < 3; k++) {
@@ -696,6 +724,7 @@ int main(void)
         handle_test(two_dimensions_by_search),
         handle_test(every_form_is_certified),
         handle_test(every_set_is_certified),
+        handle_test(stiff_problems_are_solved),
         handle_test(contradictions_are_proven_and_named),
         handle_test(identical_points_are_a_proof),
         handle_test(collapse_is_at_the_threshold),
