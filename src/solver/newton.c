@@ -260,7 +260,8 @@ static void assemble(bdml_engine *e, double residual)
     differentiate(e);
     rotate(e, false, n->far);
     rotate(e, true, n->near);
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(e->h)) if (m > 64)
+#pragma omp parallel for schedule(static) \
+    num_threads(bdml_threads(e->h)) if ((size_t)m * n->width > 1000000)
     for (int k = 0; k < m; k++) weigh(e, k);
     bdml_la_syrk('T', m, (int)n->width, n->sigma, n->V, (int)n->width, 0.0, n->H, m);
     for (int j = 0; j < m; j++) {

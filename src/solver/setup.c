@@ -50,7 +50,7 @@ static bdml_status row_norms(bdml_handle *h, bdml_problem *p, const double *x, i
 {
     p->norm = bdml_alloc(h, (size_t)p->m, sizeof *p->norm);
     if (!p->norm) return BDML_ERR_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (p->m > 1000)
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (p->m * p->r > 1000000)
     for (int64_t t = 0; t < p->m; t++) p->norm[t] = row_norm(p, x, ld, t);
     for (int64_t t = 0; t < p->m; t++) p->norm_mean += p->norm[t] / (double)p->m;
     return BDML_OK;
