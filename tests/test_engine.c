@@ -1,9 +1,10 @@
-/* test_engine.c - the certified solver: brackets, proofs, limits, warm starts, every form of problem. */
+/* test_engine.c - the certified solver: brackets, proofs, limits, warm starts, every form of
+ * problem. */
 #include "plain.h"
 
 #include <float.h>
 
-/* ---- helpers -------------------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 /* A small problem with everything in it. */
 typedef struct toy {
@@ -19,8 +20,8 @@ static void toy_free(toy *T)
     bdml_free_constraints(T->c);
 }
 
-/* Two classes, m constraints: pairs, triplets or both; random margins and weights when asked. The points
- * live in `span` dimensions of d, turned by a random matrix when span < d. */
+/* Two classes, m constraints: pairs, triplets or both; random margins and weights when asked.
+ * The points live in `span` dimensions of d, turned by a random matrix when span < d. */
 static toy make_toy(bdml_handle *h, uint64_t seed, int64_t n, int d, int span, int m,
                     const char *kind)
 {
@@ -83,10 +84,10 @@ static void solve_toy(bdml_handle *h, const toy *T, const bdml_solve_settings *s
     bdml_problem_free(p);
 }
 
-/* ---- the reference problems ------------------------------------------------------------------------------ */
+/* ---- the reference problems ----------------------------------------------------------------- */
 
-/* Numbers of a CSV file; rows whose first field is no number are skipped. skip_last: leave out the last
- * column. */
+/* Numbers of a CSV file; rows whose first field is no number are skipped. skip_last: leave out
+ * the last column. */
 static int64_t read_numbers(const char *path, bool skip_last, double **out, int *columns)
 {
     FILE *f = fopen(path, "r");
@@ -199,11 +200,12 @@ static void reference_optima_are_reached(void **state)
     assert_int_equal(seen, 10);
 }
 
-/* ---- optima known by construction ------------------------------------------------------------------------- */
+/* ---- optima known by construction ----------------------------------------------------------- */
 
-/* Planted: M* = Q diag(Ka on J, a elsewhere) Q', G = A*y* + Q diag(w) Q' with w <= 0 on J, >= 0 elsewhere and
- * K sum_J w + sum_rest w = 0, so that <G - A*y*, M> >= 0 on the cone with equality at M*. Margins are tight
- * where y* > 0 and slack elsewhere. Then the optimum is <G,M*> = sum mu y*. */
+/* Planted: M* = Q diag(Ka on J, a elsewhere) Q', G = A*y* + Q diag(w) Q' with w <= 0 on J, >= 0
+ * elsewhere and K sum_J w + sum_rest w = 0, so that <G - A*y*, M> >= 0 on the cone with equality
+ * at M*. Margins are tight where y* > 0 and slack elsewhere. Then the optimum is <G,M*> = sum mu
+ * y*. */
 static void planted_optimum_is_found(void **state)
 {
     bdml_handle *h = *state;
@@ -239,8 +241,8 @@ static void planted_optimum_is_found(void **state)
             optimum += v * y[t];
             tight++;
         }
-        /* a margin of 0 may still be missed by M*: drop the demand by turning it round is not possible, so
-         * such constraints must hold at M* as they are */
+        /* a margin of 0 may still be missed by M*: drop the demand by turning it round is not
+         * possible, so such constraints must hold at M* as they are */
         int64_t kept = 0;
         for (int64_t t = 0; t < T.c->m; t++)
             if (plain_value(&P, star, t) >= T.c->margin[t] * (1 - 1e-12)) {
@@ -285,8 +287,8 @@ static void one_dimension_by_hand(void **state)
         check_close(r.m[0], 0.5, 1e-8);
         bdml_solve_result_free(&r);
     }
-    /* squared hinge, C = 3: min m + (3/2) ((2-4m)_+^2 + (2-16m)_+^2). For m in [1/8, 1/2] only the first
-     * term counts: 1 = 12 (2 - 4m), m = 23/48, and the value is 23/48 + 1.5/144. */
+    /* squared hinge, C = 3: min m + (3/2) ((2-4m)_+^2 + (2-16m)_+^2). For m in [1/8, 1/2] only
+     * the first term counts: 1 = 12 (2 - 4m), m = 23/48, and the value is 23/48 + 1.5/144. */
     s.hard = false;
     s.C = 3.0;
     solve_toy(h, &T, &s, false, &r);
@@ -308,8 +310,8 @@ static void one_dimension_by_hand(void **state)
     bdml_free_constraints(c);
 }
 
-/* d = 2: every M with kappa <= K is a rotation of a diag(1, k), 1 <= k <= K. The bracket must hold the best of
- * a fine grid, up to what the grid can miss. */
+/* d = 2: every M with kappa <= K is a rotation of a diag(1, k), 1 <= k <= K. The bracket must
+ * hold the best of a fine grid, up to what the grid can miss. */
 static void two_dimensions_by_search(void **state)
 {
     bdml_handle *h = *state;
@@ -349,7 +351,7 @@ static void two_dimensions_by_search(void **state)
     }
 }
 
-/* ---- every form, checked from raw data ------------------------------------------------------------------------ */
+/* ---- every form, checked from raw data ------------------------------------------------------ */
 
 static void every_form_is_certified(void **state)
 {
@@ -409,8 +411,9 @@ static void every_set_is_certified(void **state)
     toy_free(&T);
 }
 
-/* Wine's triplets under K = 3 can just be met (they contradict each other at 2.5): first-order steps alone need
- * some 15,000 projections to 1e-4. With Newton's the bracket closes to rounding. */
+/* Wine's triplets under K = 3 can just be met (they contradict each other at 2.5): first-order
+ * steps alone need some 15,000 projections to 1e-4. With Newton's the bracket closes to
+ * rounding. */
 static void stiff_problems_are_solved(void **state)
 {
     bdml_handle *h = *state;
@@ -436,9 +439,10 @@ static void stiff_problems_are_solved(void **state)
     bdml_free_dataset(data);
 }
 
-/* ---- infeasible ----------------------------------------------------------------------------------------------- */
+/* ---- infeasible ----------------------------------------------------------------------------- */
 
-/* d(0,2) > d(0,1) and d(0,1) > d(0,2) contradict each other for every M; the other triplets do not matter. */
+/* d(0,2) > d(0,1) and d(0,1) > d(0,2) contradict each other for every M; the other triplets do
+ * not matter. */
 static void contradictions_are_proven_and_named(void **state)
 {
     bdml_handle *h = *state;
@@ -484,7 +488,7 @@ static void identical_points_are_a_proof(void **state)
     bdml_free_constraints(T.c);
 }
 
-/* ---- collapse -------------------------------------------------------------------------------------------------- */
+/* ---- collapse ------------------------------------------------------------------------------- */
 
 static void collapse_is_at_the_threshold(void **state)
 {
@@ -511,7 +515,7 @@ static void collapse_is_at_the_threshold(void **state)
         }
 }
 
-/* ---- behaviour --------------------------------------------------------------------------------------------------- */
+/* ---- behaviour ------------------------------------------------------------------------------ */
 
 static void warm_start_is_shorter(void **state)
 {
@@ -691,7 +695,8 @@ static void options_reach_the_settings(void **state)
     check_true(isinf(s.trace));
 }
 
-/* Each allocation in turn fails: the right status, nothing leaks (under the sanitizer), then success. */
+/* Each allocation in turn fails: the right status, nothing leaks (under the sanitizer), then
+ * success. */
 static void failing_allocations_are_survived(void **state)
 {
     bdml_handle *h = *state;

@@ -6,7 +6,7 @@
 
 enum { MAX_D = 40 };
 
-/* ---- members and random vectors ------------------------------------------------------------------ */
+/* ---- members and random vectors ------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -114,7 +114,7 @@ static double slack(int d, const double *z, const double *l)
     return 64 * d * 2.3e-16 * size;
 }
 
-/* ---- projections ------------------------------------------------------------------------------------ */
+/* ---- projections ---------------------------------------------------------------------------- */
 
 static void projections_have_their_properties(void **state)
 {
@@ -238,9 +238,10 @@ static void face_is_the_derivative(void **state)
     check_true(compared > 500);
 }
 
-/* By hand: d = 2, K = 2, z = (0, 3). f(a) = a^2 + (3 - 2a)^2, a = 6/5, l = (1.2, 2.4). With trace <= 3
- * everything shrinks: a = 1, l = (1, 2). One dimension outside the span, trace <= 3: a <= l_1,
- * l_2 <= 2a, l_1 + l_2 + a <= 3; the nearest is l = (0.75, 1.5), where all three are tight. */
+/* By hand: d = 2, K = 2, z = (0, 3). f(a) = a^2 + (3 - 2a)^2, a = 6/5, l = (1.2, 2.4). With
+ * trace <= 3 everything shrinks: a = 1, l = (1, 2). One dimension outside the span, trace <= 3:
+ * a <= l_1, l_2 <= 2a, l_1 + l_2 + a <= 3; the nearest is l = (0.75, 1.5), where all three are
+ * tight. */
 static void distortion_by_hand(void **state)
 {
     (void)state;
@@ -289,7 +290,7 @@ static void psd_by_hand(void **state)
     check_true(reduced.ops == &bdml_psd_ball_ops && reduced.extra == 1);
 }
 
-/* ---- linear minimisation ------------------------------------------------------------------------------ */
+/* ---- linear minimisation -------------------------------------------------------------------- */
 
 /* The value is reached by l, l is a member, and no member does better; for bounded distortion every
  * corner (each subset at K a, the rest at a) is tried. */
@@ -335,7 +336,7 @@ static void cones_have_no_other_minimum(void **state)
                 1e-15); /* (2*-3 + 1 + 1)/(2+1+1) = -1 */
 }
 
-/* ---- diagonal form -------------------------------------------------------------------------------------- */
+/* ---- diagonal form -------------------------------------------------------------------------- */
 
 static void any_order_gives_the_same(void **state)
 {

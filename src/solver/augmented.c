@@ -1,13 +1,13 @@
-/* augmented.c - the outer loop: rounds of inner steps, each followed by a look at all constraints, the
- * two bounds, and new multipliers (eq. 17).
+/* augmented.c - the outer loop: rounds of inner steps, each followed by a look at all
+ * constraints, the two bounds, and new multipliers (eq. 17).
  *
- *     hard and hinge    y <- clip(y + rho (b - v), 0, u),  rho grows while the margins close too slowly
+ *     hard and hinge    y <- clip(y + rho (b - v), 0, u),  rho as the residuals ask
  *     squared hinge     smooth as it is: a round is a few steps, the momentum goes on
- */
+ * */
 #include "solver/engine.h"
 
-/* A round of the augmented Lagrangian ends when the inner residual is below this share of the primal
- * one: nearer to the minimum would be wasted on a centre about to move. */
+/* A round of the augmented Lagrangian ends when the inner residual is below this share of the
+ * primal one: nearer to the minimum would be wasted on a centre about to move. */
 static const double INNER_SHARE = 0.2;
 /* rho grows by GROWTH when a round leaves more than SLOW of the primal residual. */
 static const double SLOW = 0.5, GROWTH = 2.0;
@@ -17,7 +17,8 @@ static const double STIFF = 2.0;
 /* Begin to aim beyond the margins once they are this nearly met, by so much of them. */
 static const double AIM_BELOW = 0.1, AIM_FIRST = 0.05;
 
-/* Stalled: the gap has not fallen to this share of itself for half of all projections, nor for STALL_LEAST. */
+/* Stalled: the gap has not fallen to this share of itself for half of all projections, nor for
+ * STALL_LEAST. */
 static const double STALL_SHARE = 0.9;
 
 enum {
@@ -28,7 +29,7 @@ enum {
     SMOOTH_STEPS = 10, /* of a round of the squared hinge */
 };
 
-/* ---- limits ----------------------------------------------------------------------------------------- */
+/* ---- limits --------------------------------------------------------------------------------- */
 
 /* True when the solve must end now; e->stop says why. */
 static bool limit_reached(bdml_engine *e)
@@ -43,9 +44,10 @@ static bool limit_reached(bdml_engine *e)
     return e->stop != BDML_STOP_DONE;
 }
 
-/* ---- one round --------------------------------------------------------------------------------------- */
+/* ---- one round ------------------------------------------------------------------------------ */
 
-/* |y_new - y| / rho over the listed constraints, per dimension: the misses, and what y > 0 leaves over. */
+/* |y_new - y| / rho over the listed constraints, per dimension: the misses, and what y > 0
+ * leaves over. */
 static double primal_residual(const bdml_engine *e)
 {
     const bdml_active *a = &e->active;
@@ -72,7 +74,8 @@ static bdml_status inner_round(bdml_engine *e)
     return BDML_OK;
 }
 
-/* Values of all constraints at M; the multipliers that follow, or those that Newton found; both bounds. */
+/* Values of all constraints at M; the multipliers that follow, or those that Newton found; both
+ * bounds. */
 static bdml_status look(bdml_engine *e, bool newton)
 {
     bdml_phase previous = bdml_phase_enter(e->h, BDML_PHASE_CERTIFY);
@@ -105,8 +108,9 @@ static void relist(bdml_engine *e)
     bdml_inner_restart(e);
 }
 
-/* Where scaling is not allowed (the trace is fixed or at its bound), an upper bound needs a point inside
- * all margins to blend with. Aim beyond the margins until one is found, then at the margins again. */
+/* Where scaling is not allowed (the trace is fixed or at its bound), an upper bound needs a
+ * point inside all margins to blend with. Aim beyond the margins until one is found, then at the
+ * margins again. */
 static void aim_inside(bdml_engine *e, double *before)
 {
     double was = e->aim;
@@ -120,8 +124,8 @@ static void aim_inside(bdml_engine *e, double *before)
     if (e->aim != was) *before = INFINITY; /* the primal residual jumps: no reason to raise rho */
 }
 
-/* rho grows while the margins close too slowly, and falls when the inner problem has become too stiff to be
- * solved in a round. */
+/* rho grows while the margins close too slowly, and falls when the inner problem has become too
+ * stiff to be solved in a round. */
 static void balance(bdml_engine *e, double *before)
 {
     double growth = 1.0;

@@ -5,13 +5,14 @@
  *
  *     LB(t y) = t b'y - t^2 sum q y^2/2 + min over the set, trace <= R' of <G - t A*y, M>
  *
- * with R' = min(R, upper/gamma): no better M has a larger trace (eq. 14). rho(t), the least
- * <G - t A*y, M> per unit of trace, is concave in t with rho(0) = gamma > 0; the bound is best near its root,
- * and a chord of a concave function finds a t before the root without another eigenproblem. */
+ * with R' = min(R, upper/gamma): no better M has a larger trace (eq. 14). rho(t), the least <G -
+ * t A*y, M> per unit of trace, is concave in t with rho(0) = gamma > 0; the bound is best near
+ * its root, and a chord of a concave function finds a t before the root without another
+ * eigenproblem. */
 #include "solver/engine.h"
 
-/* Rounding of the matrix G - A*y and of its eigenvalues, in units of eps times the norms that enter:
- * r for the eigenproblem, the constant for the blocked sums that build it. */
+/* Rounding of the matrix G - A*y and of its eigenvalues, in units of eps times the norms that
+ * enter: r for the eigenproblem, the constant for the blocked sums that build it. */
 static const double ROUNDING = 64.0;
 static const double EPS = 2.220446049250313e-16;
 
@@ -30,7 +31,7 @@ double bdml_dual_error(const bdml_engine *e, const double *y)
     return EPS * (e->r + ROUNDING) * sum;
 }
 
-/* ---- upper ------------------------------------------------------------------------------------------ */
+/* ---- upper ---------------------------------------------------------------------------------- */
 
 static void keep(bdml_engine *e, double upper, double t, double theta)
 {
@@ -119,7 +120,7 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     return BDML_OK;
 }
 
-/* ---- lower ------------------------------------------------------------------------------------------ */
+/* ---- lower ---------------------------------------------------------------------------------- */
 
 typedef struct dual {
     const double *y;

@@ -1,14 +1,14 @@
 /* engine.h - inside the solver: the reduced problem, the scaled problem and the workspace.
  *
- * Symmetric matrices are vectors of `size` numbers: r*r column-major, or the diagonal (r). Everything
- * is in scaled units but where a name says "user" (scale.c, eq. 12). */
+ * Symmetric matrices are vectors of `size` numbers: r*r column-major, or the diagonal (r).
+ * Everything is in scaled units but where a name says "user" (scale.c, eq. 12). */
 #ifndef BDML_ENGINE_H
 #define BDML_ENGINE_H
 
 #include "linalg/linalg.h"
 #include "solver/solver.h"
 
-/* ---- the problem in a basis of the data span (reduce.c, setup.c) --------------------------------------- */
+/* ---- the problem in a basis of the data span (reduce.c, setup.c) ---------------------------- */
 
 struct bdml_problem {
     int64_t n, m;
@@ -39,7 +39,7 @@ void bdml_reduce_metric(const bdml_problem *p, const double *user, double *m, do
 void bdml_expand_metric(const bdml_problem *p, const double *m, double fill, double *user,
                         double *ws);
 
-/* ---- the scaled problem and its workspace ------------------------------------------------------------- */
+/* ---- the scaled problem and its workspace --------------------------------------------------- */
 
 /* Constraints that the inner iteration works on, their data gathered. count == m, all != 0: all. */
 typedef struct bdml_active {
@@ -123,10 +123,20 @@ typedef struct bdml_engine {
     double primal; /* last primal residual */
 } bdml_engine;
 
-/* engine.c */
+/* settings.c */
+bdml_status bdml_check_settings(bdml_handle *h, const bdml_solve_settings *s);
+
+/* workspace.c */
 bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
                              const bdml_solve_settings *s);
 void bdml_engine_free(bdml_engine *e);
+
+/* start.c: rho and y; M, a member with its eigenvalues in l (Z: the direction of C0; ws: d*r). */
+void bdml_start_dual(bdml_engine *e);
+bdml_status bdml_start_point(bdml_engine *e, double *ws);
+
+/* result.c */
+bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r);
 
 /* scale.c: fill the scaled problem; soft: C known. */
 void bdml_scale(bdml_engine *e);
@@ -168,8 +178,8 @@ bdml_status bdml_certify_lower(bdml_engine *e, const double *y);
 double bdml_engine_gap(const bdml_engine *e);
 double bdml_dual_error(const bdml_engine *e, const double *y);
 
-/* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test given y,
- * which is kept in proof_y when it proves something. */
+/* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test
+ * given y, which is kept in proof_y when it proves something. */
 bdml_status bdml_infeasible_check(bdml_engine *e);
 bdml_status bdml_infeasible_test(bdml_engine *e, const double *y);
 

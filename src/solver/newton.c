@@ -1,4 +1,5 @@
-/* newton.c - proximal points by semismooth Newton, for the last digits and for stiff problems (eq. 22-24).
+/* newton.c - proximal points by semismooth Newton, for the last digits and for stiff problems
+ * (eq. 22-24).
  *
  * A round finds the proximal point of M_k,
  *
@@ -6,13 +7,13 @@
  *
  * through its dual, which is smooth and concave in y:
  *
- *     Phi(y) = b'y - sum q y^2/2 + min over D of <G - A*y, M> + |M - M_k|^2/(2 sigma),    0 <= y <= u,
+ *     Phi(y) = b'y - sum q y^2/2 + min over D of <G - A*y, M> + |M - M_k|^2/(2 sigma),  0 <= y <= u,
  *     M(y) = P_D(M_k - sigma (G - A*y)),      grad Phi = b - A M(y) - q y,
  *     Hess Phi = -(sigma A P_D' A* + diag(q)),
  *
- * P_D' the derivative of the projection: in the eigenbasis, divided differences off the diagonal and the
- * face's projector on it. Only the free constraints enter the system, which is dense and of their number.
- * (Zhao, Sun and Toh 2010 do this for the positive semidefinite cone.) */
+ * P_D' the derivative of the projection: in the eigenbasis, divided differences off the diagonal
+ * and the face's projector on it. Only the free constraints enter the system, which is dense and
+ * of their number. (Zhao, Sun and Toh 2010 do this for the positive semidefinite cone.) */
 #include "solver/engine.h"
 
 #include <stdlib.h>
@@ -21,10 +22,11 @@ static const double EPS = 2.220446049250313e-16;
 static const double SIGMA_GROWTH = 3.0;
 /* A round ends when the misses are below this share of the step |M - M_k| and of the gap. */
 static const double ROUND_SHARE = 0.1;
-/* sigma grows while |M - M_k|/sigma, times |M|, is above this share of the gap asked for: a larger one than that
- * only makes the system harder. */
+/* sigma grows while |M - M_k|/sigma, times |M|, is above this share of the gap asked for: a
+ * larger one than that only makes the system harder. */
 static const double SIGMA_ENOUGH = 1e-2;
-/* Regularisation of the Newton system relative to its mean diagonal: constraints may depend on each other. */
+/* Regularisation of the Newton system relative to its mean diagonal: constraints may depend on
+ * each other. */
 static const double RIDGE = 1e-9, RIDGE_RAISE = 100.0, RIDGE_MOST = 1e-2;
 /* Sufficient increase of the line search. */
 static const double ARMIJO = 1e-4;
@@ -42,7 +44,7 @@ enum {
     PATIENCE = 12,           /* rounds in which the gap must have halved */
 };
 
-/* ---- workspace ------------------------------------------------------------------------------------------ */
+/* ---- workspace ------------------------------------------------------------------------------ */
 
 bdml_status bdml_newton_init(bdml_engine *e)
 {
@@ -109,7 +111,7 @@ bool bdml_newton_pays(const bdml_engine *e)
     return warm || (double)e->iterations * first_order > FIRST_ORDER_SHARE * newton;
 }
 
-/* ---- the dual function ------------------------------------------------------------------------------------ */
+/* ---- the dual function ---------------------------------------------------------------------- */
 
 /* S, M, eigenvectors (in T) and Phi at y, given on the active list; M_k is M_old. */
 static bdml_status evaluate(bdml_engine *e, const double *y, double *phi)
@@ -178,10 +180,10 @@ static double select_free(bdml_engine *e, const double *y)
     return sqrt(sum);
 }
 
-/* ---- the Newton system -------------------------------------------------------------------------------------- */
+/* ---- the Newton system ---------------------------------------------------------------------- */
 
-/* mid, c, tau by eigenvector, and root_ij = sqrt of the divided difference (twice for i != j: V holds one
- * triangle). Diagonal form: by coordinate. */
+/* mid, c, tau by eigenvector, and root_ij = sqrt of the divided difference (twice for i != j: V
+ * holds one triangle). Diagonal form: by coordinate. */
 static void differentiate(bdml_engine *e)
 {
     bdml_newton *n = &e->newton;
@@ -229,7 +231,8 @@ static void rotate(bdml_engine *e, bool near, double *out)
         bdml_la_gemm('T', 'N', r, n->count, r, 1.0, e->T, r, n->raw, r, 0.0, out, r);
 }
 
-/* Column k of V: root_ij (f_i f_j - g_i g_j); along_c, along_tau: the diagonal against c and tau. */
+/* Column k of V: root_ij (f_i f_j - g_i g_j); along_c, along_tau: the diagonal against c and
+ * tau. */
 static void weigh(bdml_engine *e, int k)
 {
     bdml_newton *n = &e->newton;
@@ -275,7 +278,8 @@ static void assemble(bdml_engine *e, double residual)
     for (int j = 0; j < m; j++) COL(n->H, m, j)[j] += ridge;
 }
 
-/* Solve H step = gradient; a variable at its bound whose step leads out is held and the rest solved again. */
+/* Solve H step = gradient; a variable at its bound whose step leads out is held and the rest
+ * solved again. */
 static bool solve(bdml_engine *e, const double *y)
 {
     bdml_newton *n = &e->newton;
@@ -305,9 +309,10 @@ static bool solve(bdml_engine *e, const double *y)
     return true;
 }
 
-/* ---- a round ---------------------------------------------------------------------------------------------------- */
+/* ---- a round -------------------------------------------------------------------------------- */
 
-/* Largest t = 1, 1/2, ... that raises Phi enough; the new y is left in y_z, and M, S are those of it. */
+/* Largest t = 1, 1/2, ... that raises Phi enough; the new y is left in y_z, and M, S are those
+ * of it. */
 static bdml_status line_search(bdml_engine *e, double *y, double *phi, bool *moved)
 {
     bdml_active *a = &e->active;
@@ -333,7 +338,8 @@ static double norm(const bdml_engine *e)
     return sqrt(bdml_vec_dot((size_t)e->r, e->l, e->l));
 }
 
-/* Begin: sigma such that a step may be as long as M itself. Give up when the gap has not halved lately. */
+/* Begin: sigma such that a step may be as long as M itself. Give up when the gap has not halved
+ * lately. */
 static void watch(bdml_engine *e)
 {
     bdml_newton *n = &e->newton;
@@ -349,7 +355,8 @@ static void watch(bdml_engine *e)
     n->rounds++;
 }
 
-/* One step; where the system is too ill-conditioned to give a direction of ascent, its ridge is raised. */
+/* One step; where the system is too ill-conditioned to give a direction of ascent, its ridge is
+ * raised. */
 static bdml_status newton_step(bdml_engine *e, double residual, double *phi, bool *moved)
 {
     bdml_active *a = &e->active;
@@ -393,7 +400,7 @@ bdml_status bdml_newton_round(bdml_engine *e)
     }
     for (int64_t t = 0; t < e->m; t++) e->y[t] = 0.0;
     for (int64_t k = 0; k < a->count; k++) e->y[a->t[k]] = a->y0[k];
-    if (!moved) { /* stuck: a shorter proximal step is easier, if it is not the number of constraints */
+    if (!moved) { /* stuck: a shorter proximal step is easier, unless there are too many free */
         n->sigma /= SIGMA_GROWTH * SIGMA_GROWTH;
         if (n->count > n->room || ++n->stuck >= MOST_STUCK) n->off = true;
     } else if (!(e->residual * norm(e) <= SIGMA_ENOUGH * e->s->gap * e->upper))

@@ -1,13 +1,14 @@
 /* reduce.c - exact reduction to the span of the data (eq. 13).
  *
- * All A_t and G live on the span of the centred points that occur in constraints. In an orthonormal
- * basis B (d x r) of it the problem has r x r matrices; outside it M is a multiple of the identity. */
+ * All A_t and G live on the span of the centred points that occur in constraints. In an
+ * orthonormal basis B (d x r) of it the problem has r x r matrices; outside it M is a multiple
+ * of the identity. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
 
-/* A direction with less than this share of the largest variance counts as absent. Columns that depend
- * on each other in the text of a file do so only to its digits (Segment: 1e-12). */
+/* A direction with less than this share of the largest variance counts as absent. Columns that
+ * depend on each other in the text of a file do so only to its digits (Segment: 1e-12). */
 static const double ABSENT = 1e-11;
 
 /* Centred points that occur in pairs, d x count, and their number. */
@@ -42,7 +43,8 @@ done:
     return status;
 }
 
-/* Scatter of the points; with the given objective added in, so that its range is in the span too. */
+/* Scatter of the points; with the given objective added in, so that its range is in the span
+ * too. */
 static bdml_status scatter(bdml_handle *h, const bdml_problem *p, const double *objective,
                            double *s)
 {

@@ -2,9 +2,9 @@
  *
  *     M' = unit_m M,   G' = G / |G|,   A'_t = w_t A_t with w_t = 1/|A_t|,   b_t = unit_m w_t mu_t
  *
- * so that every row has norm one and a typical margin is 1: the median, or for the hard form the geometric mean of
- * median and largest. Then <G,M> = unit_f <G',M'> with
- * unit_f = |G|/unit_m, and y_t = unit_y w_t y'_t with unit_y = |G|. */
+ * so that every row has norm one and a typical margin is 1: the median, or for the hard form the
+ * geometric mean of median and largest. Then <G,M> = unit_f <G',M'> with unit_f = |G|/unit_m,
+ * and y_t = unit_y w_t y'_t with unit_y = |G|. */
 #include "solver/engine.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* setup.c - a problem: checked, reduced to the data span, with its operator, objective and row norms. */
+/* setup.c - a problem: checked, reduced to the data span, with its operator, objective and row
+ * norms. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
@@ -25,8 +26,8 @@ static bdml_status check(bdml_handle *h, const bdml_constraints *c, int64_t n)
     return BDML_OK;
 }
 
-/* |f f' - g g'|^2 = |f|^4 + |g|^4 - 2 (f.g)^2 = (|f|^2 - |g|^2)^2 + 2 (|f|^2 |g|^2 - (f.g)^2); diagonal:
- * sum (f_j^2 - g_j^2)^2. g = 0 for a pair constraint. */
+/* |f f' - g g'|^2 = |f|^4 + |g|^4 - 2 (f.g)^2 = (|f|^2 - |g|^2)^2 + 2 (|f|^2 |g|^2 - (f.g)^2);
+ * diagonal: sum (f_j^2 - g_j^2)^2. g = 0 for a pair constraint. */
 static double row_norm(const bdml_problem *p, const double *x, int64_t ld, int64_t t)
 {
     const bdml_constraints *c = p->c;

@@ -6,9 +6,9 @@
  *     h(a) = sum_{lo} (a - z_i + nu) - K sum_{hi} (z_i - nu - K a) + e nu = 0,
  *     lo = { z_i - nu < a },  hi = { z_i - nu > K a },
  *
- * h grows with a and is linear between the breakpoints z_i - nu and (z_i - nu)/K, so one sweep over
- * both lists, merged, finds its root. The trace T(nu) falls with nu and is linear on each piece too:
- * Newton's method on it, kept inside a bracket, ends exactly. */
+ * h grows with a and is linear between the breakpoints z_i - nu and (z_i - nu)/K, so one sweep
+ * over both lists, merged, finds its root. The trace T(nu) falls with nu and is linear on each
+ * piece too: Newton's method on it, kept inside a bracket, ends exactly. */
 #include "spectral/spectral.h"
 
 /* A linear piece of the projection: the first `lo` values are raised to a, those from `hi` on are
@@ -38,8 +38,8 @@ static piece find_floor(const bdml_spectral *s, const double *z, double nu)
     while (p.hi > p.lo && z[p.hi - 1] > nu) high += z[--p.hi] - nu;
     if (low + K * high - s->extra * nu <= 0.0) return p; /* h(0) >= 0: everything becomes 0 */
 
-    /* p.a: the breakpoint reached. Rounding (K is squared here) may put the root of a piece before its
-     * beginning or beyond its end by a little, so it is kept between them. */
+    /* p.a: the breakpoint reached. Rounding (K is squared here) may put the root of a piece
+     * before its beginning or beyond its end by a little, so it is kept between them. */
     while (p.lo > 0 || p.hi < s->d) {
         double next_lo = p.lo < s->d ? z[p.lo] - nu : INFINITY;
         double next_hi = p.hi < s->d ? (z[p.hi] - nu) / K : INFINITY;
@@ -121,8 +121,9 @@ static void project(const bdml_spectral *s, const double *z, double *l)
         for (int i = 0; i < s->d; i++) l[i] *= s->trace / sum;
 }
 
-/* Without the trace the face is spanned by the free coordinates and by c = (1 on lo, K on hi); the trace
- * of alpha c is alpha (n_lo + K n_hi + e). An active bound removes the direction tau in which it grows. */
+/* Without the trace the face is spanned by the free coordinates and by c = (1 on lo, K on hi);
+ * the trace of alpha c is alpha (n_lo + K n_hi + e). An active bound removes the direction tau
+ * in which it grows. */
 static void face(const bdml_spectral *s, const double *z, double *mid, double *c, double *tau)
 {
     piece p;

@@ -1,9 +1,9 @@
-/* psd.c - positive semidefinite with a trace bound: l_i >= 0, sum l_i <= R. Outside the data span M is
- * zero, which is best for the trace. */
+/* psd.c - positive semidefinite with a trace bound: l_i >= 0, sum l_i <= R. Outside the data
+ * span M is zero, which is best for the trace. */
 #include "spectral/spectral.h"
 
-/* l = max(z - nu, 0) with the smallest nu >= 0 that meets the bound: from the largest down, nu is the
- * mean excess of the values that stay positive (eq. 10). */
+/* l = max(z - nu, 0) with the smallest nu >= 0 that meets the bound: from the largest down, nu
+ * is the mean excess of the values that stay positive (eq. 10). */
 static void project(const bdml_spectral *s, const double *z, double *l)
 {
     double sum = 0.0, nu = 0.0;
