@@ -1,6 +1,6 @@
 /* engine.c - times of the certified solver, and its problems in SDPA format for other solvers.
  *
- *     bench_engine gaussian N D p|t [settings]    Gaussian classes, 3 targets and 3 impostors a point
+ *     bench_engine gaussian N D p|t [settings]    Gaussian classes, 3 targets, 3 impostors a point
  *     bench_engine FILE.csv p|t [settings]        data of a file, z-scored
  *     bench_engine scaling                        growth with constraints and with d, soft triplets
  *

@@ -232,7 +232,7 @@ static inline void plain_check(bdml_handle *h, const plain *P, const bdml_solve_
         /* least may round to a hair below 0, times R' */
         double lower = plain_lower(h, P, s, r);
         check_close(lower, r->lower, 1e-8 * fabs(r->upper));
-        check_true(r->lower <= r->upper * (1 + 1e-12));
+        check_true(r->lower <= r->upper + 1e-12 * fabs(r->upper));
     }
     if (r->outcome == BDML_OPTIMAL) check_true(r->gap <= s->gap);
 }

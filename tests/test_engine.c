@@ -439,6 +439,33 @@ static void stiff_problems_are_solved(void **state)
     bdml_free_dataset(data);
 }
 
+/* An objective that is negative in some directions: the trace bound alone keeps it finite. */
+static void objective_may_be_indefinite(void **state)
+{
+    bdml_handle *h = *state;
+    enum { D = 5 };
+    toy T = make_toy(h, 13, 50, D, D, 60, "p");
+    double G[D * D];
+    plain P = {T.n, T.d, T.x, T.c, NULL};
+    plain_objective(&P, G);
+    for (int i = 0; i < D; i++) G[i * D + i] -= i < 3 ? 4.0 : 0.0;
+    P.objective = G;
+    for (int soft = 0; soft < 2; soft++) {
+        bdml_solve_settings s = hard_settings(10, 30.0, 1e-5);
+        s.hard = !soft;
+        s.C = 1.0;
+        bdml_problem *p;
+        bdml_solve_result r;
+        check_ok(h, bdml_problem_new(h, T.n, D, T.x, D, T.c, G, false, &p));
+        check_ok(h, bdml_problem_solve(h, p, &s, &r));
+        check_true(r.outcome == BDML_OPTIMAL && r.upper < 0.0);
+        plain_check(h, &P, &s, &r);
+        bdml_solve_result_free(&r);
+        bdml_problem_free(p);
+    }
+    toy_free(&T);
+}
+
 /* ---- infeasible ----------------------------------------------------------------------------- */
 
 /* d(0,2) > d(0,1) and d(0,1) > d(0,2) contradict each other for every M; the other triplets do
@@ -730,6 +757,7 @@ int main(void)
         handle_test(every_form_is_certified),
         handle_test(every_set_is_certified),
         handle_test(stiff_problems_are_solved),
+        handle_test(objective_may_be_indefinite),
         handle_test(contradictions_are_proven_and_named),
         handle_test(identical_points_are_a_proof),
         handle_test(collapse_is_at_the_threshold),

@@ -31,8 +31,7 @@ enum {
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-/* True when the solve must end now; e->stop says why. */
-static bool limit_reached(bdml_engine *e)
+bool bdml_limit_reached(bdml_engine *e)
 {
     if (e->iterations >= e->s->max_iter) e->stop = BDML_STOP_ITERATIONS;
     if (e->s->time_limit > 0.0 && bdml_now() - e->started >= e->s->time_limit)
@@ -66,7 +65,7 @@ static bdml_status inner_round(bdml_engine *e)
     int most = smooth ? SMOOTH_STEPS : MOST_STEPS;
     for (int step = 1; step <= most; step++) {
         BDML_TRY(bdml_inner_step(e, e->g));
-        if (limit_reached(e)) break;
+        if (bdml_limit_reached(e)) break;
         if (smooth || step < LEAST_STEPS) continue;
         e->primal = primal_residual(e);
         if (e->residual < INNER_SHARE * BDML_MIN(e->primal, 1.0)) break;
@@ -158,7 +157,7 @@ static bdml_status one_round(bdml_engine *e, bool newton)
 {
     if (newton) {
         BDML_TRY(bdml_newton_round(e));
-        limit_reached(e);
+        bdml_limit_reached(e);
         return look(e, true);
     }
     BDML_TRY(inner_round(e));

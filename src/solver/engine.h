@@ -169,7 +169,8 @@ void bdml_newton_free(bdml_newton *n);
 bool bdml_newton_pays(const bdml_engine *e); /* time to change over? */
 bdml_status bdml_newton_round(bdml_engine *e);
 
-/* augmented.c: the outer loop */
+/* augmented.c: the outer loop; true when the solve must end now, e->stop then says why */
+bool bdml_limit_reached(bdml_engine *e);
 bdml_status bdml_augmented_run(bdml_engine *e);
 
 /* certificate.c */

@@ -70,6 +70,7 @@ static bdml_status push(bdml_engine *e, double total)
     bdml_engine_identity(e, -PUSH * total / e->penalty_inv, g);
     for (int64_t t = 0; t < e->m; t++) e->y[t] = 0.0;
     for (int step = 0; step < PUSH_STEPS && e->proof != BDML_PROOF_CONE; step++) {
+        if (bdml_limit_reached(e)) break;
         if (step % PUSH_EVERY == 0) {
             if (step > 0) bdml_engine_forward(e, e->M, e->v);
             misses(e, e->y_try);

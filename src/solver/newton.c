@@ -5,9 +5,9 @@
  *
  *     min over D of  <G,M> + |M - M_k|^2/(2 sigma)   s.t. the margins,
  *
- * through its dual, which is smooth and concave in y:
+ * through its dual, which is smooth and concave in y, 0 <= y <= u:
  *
- *     Phi(y) = b'y - sum q y^2/2 + min over D of <G - A*y, M> + |M - M_k|^2/(2 sigma),  0 <= y <= u,
+ *     Phi(y) = b'y - sum q y^2/2 + min over D of <G - A*y, M> + |M - M_k|^2/(2 sigma),
  *     M(y) = P_D(M_k - sigma (G - A*y)),      grad Phi = b - A M(y) - q y,
  *     Hess Phi = -(sigma A P_D' A* + diag(q)),
  *
@@ -395,7 +395,7 @@ bdml_status bdml_newton_round(bdml_engine *e)
         e->residual = far / n->sigma;
         e->primal = residual / sqrt((double)e->r);
         if (step > 0 && residual <= ROUND_SHARE * BDML_MIN(far, gap)) break;
-        if (residual <= e->r * EPS || e->iterations >= e->s->max_iter) break;
+        if (residual <= e->r * EPS || bdml_limit_reached(e)) break;
         BDML_TRY(newton_step(e, residual, &phi, &moved));
     }
     for (int64_t t = 0; t < e->m; t++) e->y[t] = 0.0;
@@ -403,7 +403,7 @@ bdml_status bdml_newton_round(bdml_engine *e)
     if (!moved) { /* stuck: a shorter proximal step is easier, unless there are too many free */
         n->sigma /= SIGMA_GROWTH * SIGMA_GROWTH;
         if (n->count > n->room || ++n->stuck >= MOST_STUCK) n->off = true;
-    } else if (!(e->residual * norm(e) <= SIGMA_ENOUGH * e->s->gap * e->upper))
+    } else if (!(e->residual * norm(e) <= SIGMA_ENOUGH * e->s->gap * fabs(e->upper)))
         n->sigma *= SIGMA_GROWTH;
     return BDML_OK;
 }

@@ -44,8 +44,8 @@ typedef enum bdml_outcome { BDML_OPTIMAL, BDML_INFEASIBLE, BDML_STOPPED } bdml_o
 typedef enum bdml_proof {
     BDML_PROOF_NONE,
     BDML_PROOF_RATIO, /* infeasible for this mu and R: needs a larger trace or a smaller margin */
-    /* infeasible for every trace bound and every positive multiple of the margins (up to proof_trace,
-     * beyond which rounding hides what is so) */
+    /* infeasible for every trace bound and every positive multiple of the margins (up to
+     * proof_trace, beyond which rounding hides what is so) */
     BDML_PROOF_CONE,
 } bdml_proof;
 
