@@ -578,6 +578,54 @@ static void warm_start_is_shorter(void **state)
     toy_free(&T);
 }
 
+/* A bracket of a rough solve holds the optimum as a fine one gives it. */
+static void brackets_are_nested(void **state)
+{
+    bdml_handle *h = *state;
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        toy T = make_toy(h, 300 + seed, 40, 5, 5, 60, seed % 2 ? "mw" : "p");
+        bdml_solve_settings s = hard_settings(seed % 3 ? 8.0 : 1e3, INFINITY, 1e-10);
+        s.hard = seed % 4 < 2;
+        s.loss = seed % 8 < 4 ? BDML_LOSS_HINGE : BDML_LOSS_SQUARED_HINGE;
+        bdml_solve_result fine, rough;
+        solve_toy(h, &T, &s, false, &fine);
+        for (s.gap = 0.3; s.gap > 1e-5 && fine.outcome != BDML_INFEASIBLE; s.gap /= 10) {
+            solve_toy(h, &T, &s, false, &rough);
+            double size = 1e-11 * fabs(fine.upper);
+            check_true(rough.lower <= fine.upper + size && rough.upper >= fine.lower - size);
+            bdml_solve_result_free(&rough);
+        }
+        bdml_solve_result_free(&fine);
+        toy_free(&T);
+    }
+}
+
+/* Points in other units and far from the origin give the same objective, in a span too. */
+static void units_and_origin_do_not_matter(void **state)
+{
+    bdml_handle *h = *state;
+    static const double unit[] = {1e-6, 1e5}, origin[] = {3e-4, -2e7};
+    for (int span = 3; span <= 5; span += 2) {
+        toy T = make_toy(h, 41, 40, 5, span, 60, "p");
+        bdml_solve_settings s = hard_settings(10, INFINITY, 1e-8);
+        bdml_solve_result r, other;
+        solve_toy(h, &T, &s, false, &r);
+        double *x = T.x;
+        T.x = calloc((size_t)(T.n * T.d), sizeof *x);
+        for (int k = 0; k < 2; k++) {
+            for (int64_t i = 0; i < T.n * T.d; i++) T.x[i] = unit[k] * x[i] + origin[k];
+            solve_toy(h, &T, &s, false, &other);
+            assert_int_equal(other.rank, span);
+            check_close(other.upper, r.upper, 1e-7 * r.upper);
+            check_close(other.trace * unit[k] * unit[k], r.trace, 1e-3 * r.trace);
+            bdml_solve_result_free(&other);
+        }
+        free(x);
+        bdml_solve_result_free(&r);
+        toy_free(&T);
+    }
+}
+
 static void bits_do_not_depend_on_threads(void **state)
 {
     bdml_handle *h = *state;
@@ -762,6 +810,8 @@ int main(void)
         handle_test(identical_points_are_a_proof),
         handle_test(collapse_is_at_the_threshold),
         handle_test(warm_start_is_shorter),
+        handle_test(brackets_are_nested),
+        handle_test(units_and_origin_do_not_matter),
         handle_test(bits_do_not_depend_on_threads),
         handle_test(the_loop_allocates_nothing),
         handle_test(stopping_keeps_the_best),
