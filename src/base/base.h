@@ -152,8 +152,11 @@ static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
     return h->opt[id].changed;
 }
 
-/* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`. */
+/* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`, or where the work
+ * may be small, `num_threads(bdml_threads_for(h, operations))`: 1 when waking threads would cost more
+ * than it gives. Which of the two never changes the bits. */
 int bdml_threads(const bdml_handle *h);
+int bdml_threads_for(const bdml_handle *h, double operations);
 
 /* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
  * work in a parallel region of the parent's. */

@@ -7,6 +7,9 @@
 
 /* Seconds between two calls of the progress callback: often enough for a smooth bar. */
 static const double PROGRESS_INTERVAL = 0.1;
+/* Below this many operations (some 50 microseconds) one thread is as fast; and on a busy machine threads
+ * that wait for each other lose a time slice. */
+static const double SMALL_WORK = 1e5;
 
 static const char *const phase_names[BDML_PHASE_COUNT] = {
     "other", "read",     "prepare", "neighbors", "constraints", "solve",
@@ -66,6 +69,11 @@ int bdml_threads(const bdml_handle *h)
 {
     int64_t asked = bdml_opt_int(h, BDML_OPT_THREADS);
     return asked > 0 ? (int)asked : omp_get_num_procs();
+}
+
+int bdml_threads_for(const bdml_handle *h, double operations)
+{
+    return operations < SMALL_WORK ? 1 : bdml_threads(h);
 }
 
 /* ---- status and errors ----------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static bdml_status read_prepare(bdml_handle *h, const bdml_container *c, const j
     bool columns = p->scale == BDML_SCALE_ZSCORE || p->scale == BDML_SCALE_MINMAX;
     BDML_TRY(read_array(h, c, "fill", d_in, 0, json_is_true(fill), &p->fill));
     BDML_TRY(read_array(h, c, "shift", d_in, 0, columns, &p->shift));
-    BDML_TRY(read_array(h, c, "factor", d_in, 0, columns, &p->factor));
+    BDML_TRY(read_array(h, c, "width", d_in, 0, columns, &p->width));
     BDML_TRY(read_array(h, c, "center", d_in, 0, variance != NULL, &p->center));
     return read_array(h, c, "basis", d_out, d_in, variance != NULL, &p->basis);
 }
