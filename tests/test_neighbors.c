@@ -229,7 +229,7 @@ static void search_equals_the_plain_loop(void **state)
 {
     bdml_handle *h = *state;
     static const int dims[] = {1, 3, 33};
-    static const int ks[] = {1, 4, 37};
+    static const int ks[] = {1, 4, 70};
     static double x[N * (33 + LD_EXTRA)], query[QUERIES * (33 + LD_EXTRA)];
     static int32_t label[N];
     fill_labels(N, label);
