@@ -234,7 +234,10 @@ done:
 bdml_status bdml_knn_brute_search(bdml_knn_task *t, bool *usable)
 {
     bdml_status status = BDML_OK;
-    bdml_knn_brute b = {.t = t, .threads = bdml_threads(t->h), .wide = BDML_KNN_HAS_WIDE()};
+    double products = (double)t->reference.n * (double)t->query.n * (double)t->d;
+    bdml_knn_brute b = {.t = t,
+                        .threads = bdml_threads_for(t->h, products),
+                        .wide = BDML_KNN_HAS_WIDE()};
     const bdml_knn_kernel *kernel = NULL;
 
     *usable = true;
