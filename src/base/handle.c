@@ -182,12 +182,26 @@ bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_
 {
     if (!h->progress) return BDML_OK;
     double now = bdml_now();
-    if (done != 0 && done != total && now - h->progress_last < PROGRESS_INTERVAL) return BDML_OK;
+    bool edge = !h->outer.what && (done == 0 || done == total);
+    if (!edge && now - h->progress_last < PROGRESS_INTERVAL) return BDML_OK;
     h->progress_last = now;
+    if (h->outer.what) what = h->outer.what, done = h->outer.done, total = h->outer.total;
     if (h->progress(h->progress_user, what, done, total) != 0) h->cancelled = true;
     if (!h->cancelled) return BDML_OK;
     h->cancelled = false;
     return bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", what);
+}
+
+void bdml_progress_hold(bdml_handle *h, const char *what, int64_t done, int64_t total)
+{
+    h->outer.what = what;
+    h->outer.done = done;
+    h->outer.total = total;
+}
+
+void bdml_progress_release(bdml_handle *h)
+{
+    h->outer.what = NULL;
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */
