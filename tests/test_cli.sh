@@ -427,7 +427,7 @@ ok "interrupted train: no model" [ ! -e never.bdml ]
 
 # ---- a terminal gets colour and a bar; NO_COLOR and pipes do not
 if command -v script >/dev/null 2>&1; then
-    TERM=xterm script -qec "'$bdml' eval long.csv --method whiten --splits 30" /dev/null </dev/null >tty 2>&1
+    TERM=xterm script -qec "'$bdml' eval long.csv --method whiten --splits 400" /dev/null </dev/null >tty 2>&1
     ok "a bar on a terminal" grep -q '\[#' tty
     ok "colour on a terminal" grep -q "$(printf '\033')\[1m" tty
     NO_COLOR=1 TERM=xterm script -qec "'$bdml' eval '$data/iris.csv' --method whiten --splits 2" /dev/null </dev/null \
