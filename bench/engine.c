@@ -1,12 +1,13 @@
 /* engine.c - times of the certified solver, and its problems in SDPA format for other solvers.
  *
- *     bench_engine gaussian N D p|t [settings]    Gaussian classes (5), 3 targets and 3 impostors a point
+ *     bench_engine gaussian N D p|t [settings]    Gaussian classes, 3 targets, 3 impostors a point
  *     bench_engine FILE.csv p|t [settings]        data of a file, z-scored
- *     bench_engine scaling                        growth with the constraints and with d, soft triplets
+ *     bench_engine scaling                        growth with constraints and with d, soft triplets
  *
- * settings: K=10 R=INFINITY gap=1e-4 hard | softness=5, hinge, diagonal, threads=1, max-iter=N, verbose,
- * sdpa=FILE.dat-s (write the hard problem, lifted with alpha: M - alpha I >= 0, K alpha I - M >= 0, margins and
- * trace as an LP block). One line of results: bracket, kappa, iterations, seconds by phase. */
+ * settings: K=10 R=INFINITY gap=1e-4 hard | softness=5, hinge, diagonal, threads=1, max-iter=N,
+ * verbose, sdpa=FILE.dat-s (write the hard problem, lifted with alpha: M - alpha I >= 0, K alpha
+ * I - M >= 0, margins and trace as an LP block). One line of results: bracket, kappa,
+ * iterations, seconds by phase. */
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
@@ -27,7 +28,7 @@ static void check(bdml_handle *h, bdml_status status)
     exit(1);
 }
 
-/* ---- data ---------------------------------------------------------------------------------------------- */
+/* ---- data ----------------------------------------------------------------------------------- */
 
 /* n points of d dimensions around CLASSES normal centres. */
 static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
@@ -64,7 +65,7 @@ static bdml_constraints *prepare(bdml_handle *h, bdml_dataset *data, const char 
     return c;
 }
 
-/* ---- SDPA sparse format ------------------------------------------------------------------------------------- */
+/* ---- SDPA sparse format --------------------------------------------------------------------- */
 
 /* Number of the variable M_ij, from 1; alpha is the one after the last. */
 static int variable(int d, int i, int j)
@@ -129,7 +130,7 @@ static void write_sdpa(const char *path, const bdml_dataset *data, const bdml_co
     free(near);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------ */
+/* ---- runs ----------------------------------------------------------------------------------- */
 
 typedef struct job {
     bdml_solve_settings s;
@@ -236,6 +237,7 @@ int main(int argc, char **argv)
     int first = strcmp(argv[1], "scaling") == 0 ? 2 : strcmp(argv[1], "gaussian") == 0 ? 5 : 3;
     j.s.hard = first != 2;
     j.s.gap = first != 2 ? 1e-4 : 1e-3;
+    if (first == 2) j.s.softness = 50.0, j.s.K = 100.0; /* not solved at the start point */
     for (int i = first; i < argc; i++)
         if (!setting(h, &j, argv[i])) {
             fprintf(stderr, "bench_engine: unknown setting '%s'\n", argv[i]);

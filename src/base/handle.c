@@ -7,9 +7,9 @@
 
 /* Seconds between two calls of the progress callback: often enough for a smooth bar. */
 static const double PROGRESS_INTERVAL = 0.1;
-/* Below this many operations (some 50 microseconds) one thread is as fast; and on a busy machine threads
- * that wait for each other lose a time slice. */
-static const double SMALL_WORK = 1e5;
+/* Fewer operations than this (some 100 microseconds) are over before threads have gathered; and on a busy
+ * machine threads that wait for each other lose a time slice. */
+static const double SMALL_WORK = 1e6;
 
 static const char *const phase_names[BDML_PHASE_COUNT] = {
     "other", "read",     "prepare", "neighbors", "constraints", "solve",

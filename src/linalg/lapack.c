@@ -98,3 +98,9 @@ done:
     free(iwork);
     return status;
 }
+
+bool bdml_la_solve_spd(int n, double *a, double *b)
+{
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) == 0 &&
+           LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, 1, a, n, b, n) == 0;
+}

@@ -167,6 +167,8 @@ void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const 
 /* S = sum of y[k] A_active[k], both triangles, exactly symmetric; zero y cost nothing. */
 void bdml_margin_adjoint(bdml_margin *op, const double *y, int64_t count, const int64_t *active,
                          double *s);
+/* f = x_i - x_j of pair p, d numbers. */
+void bdml_margin_difference(const bdml_margin *op, int64_t p, double *f);
 /* D(pi[p], pj[p]) of all pairs of the constraints. */
 void bdml_margin_pair_distances(bdml_margin *op, const double *m, double *distance);
 

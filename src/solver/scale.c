@@ -2,8 +2,9 @@
  *
  *     M' = unit_m M,   G' = G / |G|,   A'_t = w_t A_t with w_t = 1/|A_t|,   b_t = unit_m w_t mu_t
  *
- * so that every row has norm one and the median margin is 1. Then <G,M> = unit_f <G',M'> with
- * unit_f = |G|/unit_m, and y_t = unit_y w_t y'_t with unit_y = |G|. */
+ * so that every row has norm one and a typical margin is 1: the median, or for the hard form the
+ * geometric mean of median and largest. Then <G,M> = unit_f <G',M'> with unit_f = |G|/unit_m,
+ * and y_t = unit_y w_t y'_t with unit_y = |G|. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
@@ -45,6 +46,8 @@ void bdml_scale(bdml_engine *e)
         e->y_try[t] = e->b[t];
     }
     double middle = median(e->m, e->y_try);
+    /* tight margins are among the largest: a hard M is about as large as they ask for */
+    if (e->s->hard) middle = sqrt(middle * e->y_try[e->m - 1]);
     e->unit_m = middle > 0.0 ? 1.0 / middle : 1.0;
     e->unit_y = sqrt(bdml_vec_dot(e->size, p->g, p->g));
     e->unit_f = e->unit_y / e->unit_m;
