@@ -41,6 +41,7 @@ bdml_status cli_convert(cli *c)
     c->arguments = 1; /* the last argument is no input */
     BDML_GO(cli_check_output(c, output));
     BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    BDML_GO(bdml_dataset_fill(c->h, data));
     BDML_GO(write_data(c, data, output));
 done:
     bdml_free_dataset(data);

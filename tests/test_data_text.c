@@ -511,7 +511,6 @@ static void test_missing(void **state)
     set(h, "missing", "drop");
     bdml_dataset *data = read_text(h, "m.csv", text);
     check_rows(data, 2, 2, (const double[]){1, 2, 5, 6}, (const char *const[]){"a", "b"});
-    assert_null(data->fill);
     bdml_free_dataset(data);
     check_true(strstr(l.text, "3 of 5 rows left out") != NULL);
     must_refuse(h, "m.csv", "a,class\n?,1\n?,2\n", BDML_ERR_DATA,
@@ -526,16 +525,27 @@ static void test_missing(void **state)
     set(h, "missing", "mean");
     must_refuse(h, "m.csv", text, BDML_ERR_DATA, "line 6, column 3: the label is missing");
     data = read_text(h, "m.csv", "u,v,class\n1,2,a\n,4,a\n3,NA,b\n5,6,b\n");
+    /* What is missing stays NaN: the mean to fill in is that of the training rows. */
+    check_true(isnan(data->x[2]) && isnan(data->x[5]));
+    check_true(strstr(l.text, "2 values are missing; the mean of the training rows") != NULL);
+    bdml_prepare p;
+    bdml_dataset *part;
+    check_ok(h, bdml_dataset_subset(h, data, 2, (const int64_t[]){1, 2}, &part));
+    check_ok(h, bdml_prepare_fit(h, part, &p));
+    check_true(p.fill[0] == 3 && p.fill[1] == 4);
+    bdml_prepare_free(&p);
+    bdml_free_dataset(part);
+    check_ok(h, bdml_dataset_fill(h, data));
     check_rows(data, 4, 2, (const double[]){1, 2, 3, 4, 3, 4, 5, 6},
                (const char *const[]){"a", "a", "b", "b"});
-    check_true(data->fill[0] == 3 && data->fill[1] == 4);
     bdml_free_dataset(data);
-    check_true(strstr(l.text, "2 missing values filled in") != NULL);
     must_refuse(h, "m.csv", "u,v,class\n1,?,a\n2,?,b\n", BDML_ERR_DATA,
                 "column 2 (v) has no value at all");
     /* Nothing missing: the means are there all the same, for new data. */
     data = read_text(h, "m.csv", "u,class\n1,a\n3,b\n");
-    check_true(data->fill && data->fill[0] == 2);
+    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_true(p.fill && p.fill[0] == 2);
+    bdml_prepare_free(&p);
     bdml_free_dataset(data);
 }
 

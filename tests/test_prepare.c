@@ -160,13 +160,6 @@ static void missing_values_are_filled_or_refused(void **state)
     check_fails(h, bdml_prepare_apply(h, &p, 2, bad, 2, z), BDML_ERR_DATA,
                 "row 1, column 1 (from 0): inf is not a finite number");
     bdml_prepare_free(&p);
-
-    data->fill = bdml_calloc(h, 2, sizeof(double)); /* the reader's means win */
-    data->fill[0] = -5;
-    check_ok(h, bdml_prepare_fit(h, data, &p));
-    check_ok(h, bdml_prepare_apply(h, &p, 3, x, 2, z));
-    check_true(z[2] == -5.0 && z[5] == 0.0);
-    bdml_prepare_free(&p);
     bdml_free_dataset(data);
 
     data = cloud(h, 5, 2, 1);

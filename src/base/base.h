@@ -121,6 +121,10 @@ struct bdml_handle {
     void *progress_user;
     double progress_last; /* when the callback was last called */
     bool cancelled;
+    struct { /* set: what is reported instead of the progress of parts (bdml_progress_hold) */
+        const char *what;
+        int64_t done, total;
+    } outer;
     bdml_log_fn log;
     void *log_user;
     uint64_t warned[BDML_WARNED_SIZE]; /* hashes of the latest warnings: each is told once */
@@ -152,8 +156,11 @@ static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
     return h->opt[id].changed;
 }
 
-/* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`. */
+/* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`, or where the work
+ * may be small, `num_threads(bdml_threads_for(h, operations))`: 1 when waking threads would cost more
+ * than it gives. Which of the two never changes the bits. */
 int bdml_threads(const bdml_handle *h);
+int bdml_threads_for(const bdml_handle *h, double operations);
 
 /* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
  * work in a parallel region of the parent's. */
@@ -170,6 +177,10 @@ void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...) BDML_P
  * ten times a second at most, and at done == 0 and done == total. Inside a parallel region only
  * thread 0 may call it; the others look at h->cancelled. */
 bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_t total);
+
+/* Until bdml_progress_release: whatever the parts report, the callback hears of the whole. */
+void bdml_progress_hold(bdml_handle *h, const char *what, int64_t done, int64_t total);
+void bdml_progress_release(bdml_handle *h);
 
 double bdml_now(void); /* seconds on a clock that never goes back */
 

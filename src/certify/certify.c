@@ -61,7 +61,7 @@ static bool prepare_point(const bdml_prepare *p, const double *x, long double *s
             if (!p->fill) return false;
             v = p->fill[j];
         }
-        if (p->shift) v = (v - p->shift[j]) * p->factor[j];
+        if (p->shift) v = (v - p->shift[j]) / p->width[j];
         scaled[j] = v;
         norm += v * v;
     }

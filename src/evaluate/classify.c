@@ -113,9 +113,11 @@ static bdml_status run_split(bdml_handle *h, const bdml_dataset *data, int split
     BDML_GO(bdml_dataset_subset(h, data, count, order, &train));
     BDML_GO(bdml_dataset_subset(h, data, data->n - count, order + count, &test));
     for (int m = 0; m < methods; m++) {
-        BDML_GO(bdml_progress(h, "evaluate", (int64_t)split * methods + m,
-                              (int64_t)score[m].splits * methods));
+        int64_t fit = (int64_t)split * methods + m, fits = (int64_t)score[m].splits * methods;
+        BDML_GO(bdml_progress(h, "evaluate", fit, fits));
+        bdml_progress_hold(h, "evaluate", fit, fits);
         status = score_method(h, train, test, split, &score[m]);
+        bdml_progress_release(h);
         if (status != BDML_OK) {
             bdml_fail_context(h, status, "split %d, method %s", split + 1, score[m].method->name);
             goto done;

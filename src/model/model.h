@@ -60,7 +60,7 @@ struct bdml_model {
     int32_t *y;
     json_t *info; /* method, settings, fingerprint, times, certificate: grows with the methods */
     struct bdml_evidence *evidence; /* what the solver can prove, or NULL (evidence.h) */
-    _Atomic(char *) description; /* info and shape as JSON text, made on demand */
+    _Atomic(char *) description;    /* info and shape as JSON text, made on demand */
 };
 
 /* A model with everything but L: the preparation is taken over (moved), names copied from data. */
