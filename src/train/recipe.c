@@ -136,6 +136,11 @@ bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, const bdml
 
 /* ---- the fit -------------------------------------------------------------------------------------------- */
 
+static bool more_passes(const bdml_solve_result *r)
+{
+    return r->m && !r->collapsed && r->stop != BDML_STOP_CANCELLED;
+}
+
 /* Both passes on all training points, to the gap that was asked for. */
 static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, double K, double weight,
                               int last_pass, bdml_constraints **c, bdml_solve_settings *s,
@@ -144,7 +149,7 @@ static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, doubl
     double gap = bdml_opt_real(h, BDML_OPT_GAP);
     BDML_TRY(recipe_mine(h, points, NULL, NULL, c));
     BDML_TRY(recipe_solve(h, points, *c, K, weight, gap, NULL, s, r));
-    for (int pass = 1; pass <= last_pass && r->m && !r->collapsed; pass++) {
+    for (int pass = 1; pass <= last_pass && more_passes(r); pass++) {
         bdml_constraints *more = NULL;
         double *warm = r->m;
         r->m = NULL;
@@ -203,6 +208,12 @@ bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *mo
                   bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
                   bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR ||
                   bdml_opt_changed(h, BDML_OPT_RULE) || bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
+    double margin = bdml_opt_real(h, BDML_OPT_MARGIN),
+           softness = bdml_opt_real(h, BDML_OPT_SOFTNESS);
+    if (!(margin > 0.0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "margin must be above 0, got %g", margin);
+    if (!bdml_opt_int(h, BDML_OPT_HARD) && !(softness > 0.0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "softness must be above 0, got %g", softness);
     if (stated) return bdml_fit_single(h, t, model);
     if (!t->y || t->classes < 2)
         return bdml_fail(h, BDML_ERR_DATA,
