@@ -12,6 +12,8 @@ static void report_certificate(cli *c, const bdml_model *model)
     json_t *o = json_object_get(model->info, "certificate"), *value;
     const char *key;
     json_object_foreach(o, key, value) cli_put(c->result, key, json_incref(value));
+    value = json_object_get(json_object_get(model->info, "times"), "solve");
+    if (o && value) cli_put(c->result, "seconds", json_incref(value));
 }
 
 static void say_certificate(const bdml_model *model)

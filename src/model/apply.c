@@ -64,6 +64,7 @@ static bdml_status check_points(bdml_handle *h, const bdml_model *model, int64_t
 {
     if (!model || (n > 0 && (!x || !out)))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "model, points and result must not be NULL");
+    BDML_TRY(bdml_model_need_map(h, model));
     if (n < 0) return bdml_fail(h, BDML_ERR_ARGUMENT, "there cannot be %lld points", (long long)n);
     if (ld < model->prepare.d_in)
         return bdml_fail(h, BDML_ERR_ARGUMENT,

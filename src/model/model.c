@@ -330,11 +330,19 @@ const char *bdml_model_class_name(const bdml_model *model, int c)
     return model && c >= 0 && c < model->classes ? model->class_name[c] : NULL;
 }
 
+bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model)
+{
+    return model->l ? BDML_OK
+                    : bdml_fail(h, BDML_ERR_ARGUMENT,
+                                "this is no metric but the proof that there is none");
+}
+
 bdml_status bdml_model_get_map(bdml_handle *h, const bdml_model *model, double *l)
 {
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || !l)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_model_get_map: model and l must not be NULL");
+    BDML_TRY(bdml_model_need_map(h, model));
     memcpy(l, model->l, sizeof(double) * (size_t)model->q * (size_t)model->d);
     return BDML_OK;
 }
@@ -345,6 +353,7 @@ bdml_status bdml_model_get_metric(bdml_handle *h, const bdml_model *model, doubl
     if (!model || !m)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_model_get_metric: model and m must not be NULL");
+    BDML_TRY(bdml_model_need_map(h, model));
     bdml_la_enter();
     bdml_la_syrk('N', model->d, model->q, 1.0, model->l, model->d, 0.0, m, model->d);
     bdml_la_mirror(model->d, m, model->d);

@@ -74,6 +74,8 @@ bdml_status bdml_metric_factor(bdml_handle *h, int d, const double *m, int *rank
 bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m);
 /* L (q x model->d rows) is copied; kappa computed from it. */
 bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l);
+/* BDML_ERR_ARGUMENT for a proof of infeasibility: it has no map to apply. */
+bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model);
 /* Map the prepared training points and keep them, if they fit in the setting's limit. */
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_model *model, int64_t n, const double *x,
                                    const int32_t *y);

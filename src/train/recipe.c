@@ -115,50 +115,101 @@ static double identity_threshold(const recipe_points *points, const bdml_constra
     return mean > 0.0 ? 1.0 / (slope * mean) : 0.0; /* tr G = 1 */
 }
 
-bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
-                         double K, double weight, double gap, const double *warm,
-                         bdml_solve_settings *settings, bdml_solve_result *result)
+bdml_solve_settings recipe_settings(const bdml_handle *h, const recipe_points *points,
+                                    const bdml_constraints *c, double K, double weight, double gap)
+{
+    bdml_solve_settings s = bdml_solve_from_options(h);
+    s.K = K;
+    s.gap = gap;
+    s.softness = weight;
+    s.C = weight * identity_threshold(points, c, s.margin, s.loss);
+    return s;
+}
+
+bdml_status recipe_problem(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                           bdml_problem **out)
+{
+    return bdml_problem_new(h, points->n, points->r, points->p, points->r, c, points->g, false,
+                            out);
+}
+
+/* One solve of a problem made for it. */
+static bdml_status solve_once(bdml_handle *h, const recipe_points *points,
+                              const bdml_constraints *c, const bdml_solve_settings *s,
+                              bdml_solve_result *r)
 {
     bdml_problem *problem;
-    *settings = bdml_solve_from_options(h);
-    settings->K = K;
-    settings->gap = gap;
-    settings->softness = weight;
-    settings->C = weight * identity_threshold(points, c, settings->margin, settings->loss);
-    settings->warm_metric = warm;
-    BDML_TRY(bdml_problem_new(h, points->n, points->r, points->p, points->r, c, points->g, false,
-                              &problem));
-    bdml_status status = bdml_problem_solve(h, problem, settings, result);
+    BDML_TRY(recipe_problem(h, points, c, &problem));
+    bdml_status status = bdml_problem_solve(h, problem, s, r);
     bdml_problem_free(problem);
-    settings->warm_metric = NULL;
+    return status;
+}
+
+/* ---- passes ---------------------------------------------------------------------------------------------- */
+
+double recipe_mining_distortion(double K)
+{
+    return BDML_MIN(K, 10.0);
+}
+
+bdml_status recipe_remine(bdml_handle *h, const recipe_points *points,
+                          const bdml_constraints *first, const double *m, double K, double weight,
+                          int last, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_constraints *c = NULL;
+    bdml_solve_result r = {0};
+
+    BDML_GO(recipe_mine(h, points, first, m, &c));
+    for (int pass = 1; pass < last; pass++) {
+        bdml_constraints *more = NULL;
+        bdml_solve_settings s = recipe_settings(h, points, c, K, weight, RECIPE_GAP);
+        bdml_solve_result_free(&r);
+        BDML_GO(solve_once(h, points, c, &s, &r));
+        if (!r.m || r.collapsed) break;
+        BDML_GO(recipe_mine(h, points, c, r.m, &more));
+        bdml_free_constraints(c);
+        c = more;
+    }
+done:
+    bdml_solve_result_free(&r);
+    if (status == BDML_OK)
+        *out = c;
+    else
+        bdml_free_constraints(c);
     return status;
 }
 
 /* ---- the fit -------------------------------------------------------------------------------------------- */
 
-/* Both passes on all training points, to the gap that was asked for. */
+/* All passes on all training points, the last to the gap that was asked for. */
 static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, double K, double weight,
-                              int last_pass, bdml_constraints **c, bdml_solve_settings *s,
+                              int last, bdml_constraints **c, bdml_solve_settings *s,
                               bdml_solve_result *r)
 {
-    double gap = bdml_opt_real(h, BDML_OPT_GAP);
-    BDML_TRY(recipe_mine(h, points, NULL, NULL, c));
-    BDML_TRY(recipe_solve(h, points, *c, K, weight, gap, NULL, s, r));
-    for (int pass = 1; pass <= last_pass && r->m && !r->collapsed; pass++) {
-        bdml_constraints *more = NULL;
-        double *warm = r->m;
+    bdml_status status = BDML_OK;
+    double mining = recipe_mining_distortion(K), *warm = NULL;
+    bdml_constraints *more = NULL;
+
+    BDML_GO(recipe_mine(h, points, NULL, NULL, c));
+    if (last > 0) {
+        *s = recipe_settings(h, points, *c, mining, weight, RECIPE_GAP);
+        BDML_GO(solve_once(h, points, *c, s, r));
+        if (!r->m || r->collapsed || r->stop == BDML_STOP_CANCELLED) goto done;
+        warm = r->m;
         r->m = NULL;
         bdml_solve_result_free(r);
-        bdml_status status = recipe_mine(h, points, *c, warm, &more);
-        if (status == BDML_OK) {
-            bdml_free_constraints(*c);
-            *c = more;
-            status = recipe_solve(h, points, *c, K, weight, gap, warm, s, r);
-        }
-        free(warm);
-        BDML_TRY(status);
+        BDML_GO(recipe_remine(h, points, *c, warm, mining, weight, last, &more));
+        bdml_free_constraints(*c);
+        *c = more;
     }
-    return BDML_OK;
+    *s = recipe_settings(h, points, *c, K, weight, bdml_opt_real(h, BDML_OPT_GAP));
+    s->warm_metric = warm;
+    status = solve_once(h, points, *c, s, r);
+    s->warm_metric = NULL;
+done:
+    free(warm);
+    return status;
 }
 
 bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *model)
@@ -195,6 +246,12 @@ done:
     return status;
 }
 
+/* Some class has two points (or there are no classes at all). */
+static bool has_company(const bdml_training *t)
+{
+    return !t->y || t->n > t->classes;
+}
+
 /* Hard margins, constraints from elsewhere, and forms other than soft triplets over the nearest rows
  * of either side are one problem that the user has stated; anything else leaves the choice to us. */
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model)
@@ -203,7 +260,17 @@ bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *mo
                   bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
                   bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR ||
                   bdml_opt_changed(h, BDML_OPT_RULE) || bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
+    double margin = bdml_opt_real(h, BDML_OPT_MARGIN),
+           softness = bdml_opt_real(h, BDML_OPT_SOFTNESS);
+    if (!(margin > 0.0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "margin must be above 0, got %g", margin);
+    if (!bdml_opt_int(h, BDML_OPT_HARD) && !(softness > 0.0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "softness must be above 0, got %g", softness);
     if (stated) return bdml_fit_single(h, t, model);
+    if (!has_company(t))
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "every class has 1 point: a metric is learned from points that belong "
+                         "together and points that do not");
     if (!t->y || t->classes < 2)
         return bdml_fail(h, BDML_ERR_DATA,
                          "method bdml learns from labels of at least two classes, or from "

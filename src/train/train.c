@@ -17,7 +17,15 @@ static bdml_status check_data(bdml_handle *h, const bdml_method *method, const b
     return BDML_OK;
 }
 
-/* Method, fingerprint and the settings that were changed: enough to train the same model again. */
+/* Settings that say how to compute, not what: models that differ in these alone are the same. */
+static bool is_means(int option)
+{
+    return option == BDML_OPT_THREADS || option == BDML_OPT_MEMORY || option == BDML_OPT_SEARCH ||
+           option == BDML_OPT_CANDIDATES;
+}
+
+/* Method, fingerprint and the settings that were changed: enough to train the same model again. What
+ * differs from run to run stands under "times" alone. */
 static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
                             double seconds, bdml_model *model)
 {
@@ -25,7 +33,7 @@ static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdm
     int bad = 0;
     json_t *settings = json_object();
     for (int i = 0; i < bdml_option_count(); i++)
-        if (h->opt[i].changed)
+        if (h->opt[i].changed && !is_means(i))
             bad |=
                 json_object_set_new(settings, bdml_option_at(i)->name, json_string(h->opt[i].text));
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
@@ -33,7 +41,12 @@ static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdm
     bad |= json_object_set_new(model->info, "settings", settings);
     bad |= json_object_set_new(model->info, "data_fingerprint", json_string(fingerprint));
     bad |= json_object_set_new(model->info, "training_points", json_integer(data->n));
-    bad |= json_object_set_new(model->info, "fit_seconds", json_real(seconds));
+    json_t *times = json_object_get(model->info, "times");
+    if (!times) {
+        times = json_object();
+        bad |= json_object_set_new(model->info, "times", times);
+    }
+    bad |= json_object_set_new(times, "fit", json_real(seconds));
     if (data->source) bad |= json_object_set_new(model->info, "data", json_string(data->source));
     return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
                : BDML_OK;
