@@ -134,6 +134,8 @@ struct bdml_handle {
     double phase_since;
     double phase_seconds[BDML_PHASE_COUNT];
 
+    int blas_depth; /* nested calls that hold BLAS to one thread (linalg/guard.c) */
+
     /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
      * (0 = never); allocations made so far. */
     int64_t fail_alloc, fail_write, alloc_count;
@@ -230,6 +232,8 @@ int bdml_snprintf(locale_t c, char *out, size_t size, const char *fmt, ...) BDML
 int bdml_vsnprintf(locale_t c, char *out, size_t size, const char *fmt, va_list ap);
 
 /* ---- files (file.c) --------------------------------------------------------------------------- */
+
+bool bdml_ends_in(const char *path, const char *ending); /* ".csv", upper or lower case */
 
 /* The only way the library writes a file: into a temporary file beside it, then fsync and rename,
  * so that a reader sees the old file or the whole new one. "-" is standard output and devices are

@@ -42,13 +42,14 @@ done:
 
 bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
 {
+    if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and out must not be NULL");
     *out = NULL;
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     bdml_status status = make(h, data, out);
     bdml_phase_leave(h, previous);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }
