@@ -22,7 +22,7 @@ static bdml_status check_names(cli *c, const bdml_model *model, const bdml_sourc
             return bdml_fail(
                 c->h, BDML_ERR_DATA,
                 "%s: feature %d is called '%.60s', the model was trained with '%.60s' there; "
-                "give the columns in the order of training, or --header no to ignore names",
+                "give the columns in the order of training",
                 s->path, j + 1, s->feature_name[j], model->feature_name[j]);
     return BDML_OK;
 }

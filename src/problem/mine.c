@@ -258,7 +258,10 @@ static bdml_status mine(bdml_handle *h, miner *s)
 
 static bdml_status nothing_found(bdml_handle *h, const miner *s)
 {
-    const char *rule[] = {"class", "nearest", "ball"};
+    const char *rule[] = {[BDML_RULE_AUTO] = "class",
+                          [BDML_RULE_CLASS] = "class",
+                          [BDML_RULE_NEAREST] = "nearest",
+                          [BDML_RULE_BALL] = "ball"};
     if (s->lists.impostor.count == 0)
         return bdml_fail(h, BDML_ERR_DATA, "rule %s found no impostor: %s", rule[s->how->rule],
                          s->how->rule == BDML_RULE_CLASS

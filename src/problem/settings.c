@@ -9,6 +9,7 @@ static bdml_status mine(bdml_handle *h, const bdml_dataset *data, bdml_constrain
                        .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
                        .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
                        .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    if (how.rule == BDML_RULE_AUTO) how.rule = BDML_RULE_CLASS;
     BDML_TRY(bdml_dataset_need_classes(h, data));
     BDML_TRY(bdml_check_sizes(h, data, &how));
     return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, &how, out);
