@@ -29,12 +29,12 @@ static const double KEEP = 1.0;  /* standard errors above the best that the seco
 
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
 {
-    *grid = (recipe_grid){.references = 3,
+    *grid = (recipe_grid){.references = 4,
                           .ks = 6,
                           .cs = 2,
                           .passes = 2,
                           .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_WITHIN,
-                                        BDML_REFERENCE_NONE},
+                                        BDML_REFERENCE_FISHER, BDML_REFERENCE_NONE},
                           .k = {1, 3, 10, 30, 100, 1000},
                           .c = {1.5, 5},
                           .pass = {0, 1}};
