@@ -355,7 +355,7 @@ static void test_recipe(void **state)
 {
     bdml_handle *h = *state;
     bdml_dataset *data = read_data(h, "data/iris.csv");
-    bdml_model *model = train(h, data, "distortion 30 softness 2 passes 2", BDML_OK);
+    bdml_model *model = train(h, data, "distortion 30 passes 2", BDML_OK);
     assert_non_null(json_object_get(model->info, "selection"));
     confirm(h, model, data, "optimal");
     model->evidence->g_scale *= 1.01;

@@ -363,7 +363,8 @@ static void test_memory(void **state)
     sweep("threads 1 rule class reference within passes 2", data, 1, BDML_OK);
     sweep("threads 1 hard yes distortion 1.5", data, 1, BDML_ERR_INFEASIBLE);
     sweep("threads 1 rule class reference fisher", data, 1, BDML_OK);
-    sweep("threads 1 distortion 3 softness 2 reference within passes 2", data, 3, BDML_OK);
+    sweep("threads 1 distortion 3 softness 2 reference within passes 2", data, 1, BDML_OK);
+    sweep("threads 1 distortion 3 reference within passes 2", data, 3, BDML_OK);
     bdml_free_dataset(data);
 }
 
@@ -493,6 +494,7 @@ static void test_selection_is_told(void **state)
              json_number_value(json_object_get(o, "weight")));
     set_all(h, text);
     check_ok(h, bdml_train(h, data, NULL, &again));
+    assert_null(json_object_get(again->info, "selection")); /* nothing was left to choose */
     check_ok(h, bdml_model_get_metric(h, model, m));
     check_ok(h, bdml_model_get_metric(h, again, m2));
     assert_memory_equal(m, m2, sizeof m);
