@@ -14,7 +14,7 @@
 
 /* Enough constraints for a stable metric in tens of dimensions; more cost time and, as measured on
  * the bundled sets, give nothing. */
-enum { ANCHORS = 400, TARGETS = 3, RANDOM_IMPOSTORS = 10, NEAR_IMPOSTORS = 30 };
+enum { ANCHORS = 400, TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
 
 /* ---- points --------------------------------------------------------------------------------------- */
 
@@ -30,8 +30,9 @@ bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p
     BDML_GO(bdml_within_covariance(h, &t, out->g));
     for (int j = 0; j < r; j++) trace += COL(out->g, r, j)[j];
     if (!(trace > 0.0)) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "the points of each class are all the same: any metric separates them");
+        status =
+            bdml_fail(h, BDML_ERR_DATA,
+                      "the points of each class are all the same: there is nothing to learn from");
         goto done;
     }
     out->g_scale = 1.0 / trace;
@@ -226,7 +227,8 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *
     double *p = NULL;
 
     recipe_make_grid(h, &grid);
-    BDML_GO(recipe_select(h, t, &grid, &choice, &report));
+    if (recipe_grid_size(&grid) > 1) /* else there is nothing to choose */
+        BDML_GO(recipe_select(h, t, &grid, &choice, &report));
     BDML_GO(bdml_reference_make(h, grid.reference[choice.reference], t, &reference));
     BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
     BDML_GO(recipe_points_init(h, t->n, reference.rows, p, t->y, t->classes, &points));
@@ -234,7 +236,7 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *
                        &s, &r));
     bdml_solved solved = {&reference, c, &s, &r, false, BDML_PULL_WITHIN, points.g_scale};
     BDML_GO(bdml_claim_result(h, &solved, model));
-    if (json_object_set(model->info, "selection", report) != 0)
+    if (report && json_object_set(model->info, "selection", report) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 done:
     json_decref(report);

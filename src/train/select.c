@@ -3,8 +3,8 @@
  *
  * Stratified folds; each fold's reference, constraints and metrics come from its training rows alone.
  * Two rounds: the first scores every choice on some folds, the second goes on with those that are not
- * clearly worse than the best. Among the choices within SLACK standard errors of the best the smallest
- * K is taken, then the smaller error.
+ * clearly worse than the best. Then the smallest K is taken that is not worse than the best by more than
+ * SLACK standard errors of the difference, fold by fold, and among those with that K the smallest error.
  *
  * A job is one (fold, reference, weight) with all its K and passes in one warm-started sweep (fold.c);
  * jobs run beside each other, each on one thread with its own handle, and write to their own places:
@@ -22,19 +22,19 @@ enum {
     REPEAT_UNDER = 600, /* repeat the folds until this many rows have been left out */
     REPEATS_MAX = 4
 };
-static const double SLACK = 0.5; /* standard errors */
+static const double SLACK = 1.0; /* standard errors */
 static const double KEEP = 1.0;  /* standard errors above the best that the second round takes */
 
 /* ---- grid --------------------------------------------------------------------------------------------- */
 
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
 {
-    *grid = (recipe_grid){.references = 3,
+    *grid = (recipe_grid){.references = 4,
                           .ks = 6,
                           .cs = 2,
                           .passes = 2,
                           .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_WITHIN,
-                                        BDML_REFERENCE_NONE},
+                                        BDML_REFERENCE_FISHER, BDML_REFERENCE_NONE},
                           .k = {1, 3, 10, 30, 100, 1000},
                           .c = {1.5, 5},
                           .pass = {0, 1}};
@@ -244,6 +244,11 @@ done:
 
 /* ---- choice --------------------------------------------------------------------------------------------------- */
 
+static double score_at(const selection *s, int fold, int number)
+{
+    return s->score[(size_t)fold * (size_t)s->size + (size_t)number];
+}
+
 /* Mean and standard error over the folds scored; choices out of the race keep what they had. A choice
  * that could not be fitted in every fold is out. */
 static void summarise(selection *s)
@@ -251,11 +256,9 @@ static void summarise(selection *s)
     for (int number = 0; number < s->size; number++) {
         double sum = 0.0, square = 0.0;
         if (!s->wanted[number]) continue;
-        for (int k = 0; k < s->done; k++)
-            sum += s->score[(size_t)k * (size_t)s->size + (size_t)number];
+        for (int k = 0; k < s->done; k++) sum += score_at(s, k, number);
         double mean = s->mean[number] = sum / s->done;
-        for (int k = 0; k < s->done; k++)
-            square += pow(s->score[(size_t)k * (size_t)s->size + (size_t)number] - mean, 2);
+        for (int k = 0; k < s->done; k++) square += pow(score_at(s, k, number) - mean, 2);
         s->se[number] = s->done > 1 ? sqrt(square / (s->done - 1) / s->done) : 0.0;
         s->wanted[number] = !isnan(mean);
     }
@@ -283,12 +286,28 @@ static void narrow(selection *s)
         s->wanted[number] = s->wanted[number] && s->mean[number] <= limit;
 }
 
-/* Within SLACK standard errors of the best: the smallest K, then the smallest error. */
+/* Standard error of the difference between two choices over the folds. Folds share most of their training
+ * rows, so that their scores are not independent: the variance is that of Nadeau and Bengio (2003),
+ * s^2 (1/folds + tested rows / trained rows). */
+static double difference_error(const selection *s, int a, int b)
+{
+    const recipe_fold *f = &s->folds.fold[0];
+    double mean = s->mean[a] - s->mean[b], square = 0.0;
+    if (s->done < 2) return 0.0;
+    for (int k = 0; k < s->done; k++)
+        square += pow(score_at(s, k, a) - score_at(s, k, b) - mean, 2);
+    return sqrt(square / (s->done - 1) *
+                (1.0 / s->done + (double)f->test / (double)BDML_MAX(f->train, 1)));
+}
+
+/* Not clearly worse than the best: the smallest K, then the smallest error. */
 static int choose(const selection *s)
 {
     int best = best_choice(s), chosen = best;
     for (int number = 0; number < s->size && best >= 0; number++) {
-        if (!s->wanted[number] || s->mean[number] > s->mean[best] + SLACK * s->se[best]) continue;
+        if (!s->wanted[number] ||
+            s->mean[number] - s->mean[best] > SLACK * difference_error(s, number, best))
+            continue;
         int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
         if (k < now || (k == now && s->mean[number] < s->mean[chosen])) chosen = number;
     }
