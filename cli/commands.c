@@ -7,76 +7,62 @@
 static const cli_command commands[] = {
     {"train", "DATA", "[-o MODEL] [--method NAME]", "learn a metric from labelled data",
      "Reads labelled points, prepares them as asked (--scale, --pca), learns a metric by --method "
-     "and "
-     "writes it with everything needed to apply it to new data. Without -o the model goes to the "
-     "current folder under the name of the data with the ending .bdml. When the constraints are "
-     "proven "
-     "to contradict each other no model is written and the exit status is 3.",
+     "and writes it with everything needed to apply it to new data. Without -o the model goes to "
+     "the current folder under the name of the data with the ending .bdml. When the constraints "
+     "are proven to contradict each other no model is written, the proof goes to MODEL.proof and "
+     "the exit status is 3.",
      COMMON "output input prepare train constraints neighbors",
      "bdml train wine.csv -o wine.bdml --scale zscore", cli_train},
     {"predict", "MODEL DATA", "[-o FILE] [-k K] [--train FILE]", "classify new points by k-NN",
      "Classifies each row of DATA by the vote of its nearest training points under the model's "
-     "metric "
-     "and writes one class name a line, under the heading 'class'. If DATA has labels, the error, "
-     "the "
-     "recall of each class and the confusion matrix are reported as well. DATA is read in blocks "
-     "and "
-     "may be of any length.",
+     "metric and writes one class name a line, under the heading 'class'. If DATA has labels, the "
+     "error, the recall of each class and the confusion matrix are reported as well. DATA is read "
+     "in blocks and may be of any length.",
      COMMON "output input neighbors predict",
      "bdml predict wine.bdml new.csv -o classes.csv\n"
      "bdml predict wine.bdml labelled.csv --json",
      cli_predict},
     {"transform", "MODEL DATA", "-o FILE", "map points so that Euclidean distance is the metric",
      "Writes L p(x) for every row x of DATA, p being the model's preparation: squared Euclidean "
-     "distances "
-     "between the rows written are the learned distances, so any nearest-neighbour index can take "
-     "them. "
-     "The ending of FILE says the format: .csv, .tsv, .svmlight (.svm, .libsvm) or .npy; '-', the "
-     "default, is CSV on standard output.",
+     "distances between the rows written are the learned distances, so any nearest-neighbour "
+     "index can take them. The ending of FILE says the format: .csv, .tsv, .svmlight (.svm, "
+     ".libsvm) or .npy; '-', the default, is CSV on standard output.",
      COMMON "output input", "bdml transform wine.bdml wine.csv -o mapped.npy", cli_transform},
     {"neighbors", "DATA [QUERY]", "[-k K] [--model MODEL] [-o FILE]",
      "list exact nearest neighbours",
      "Lists the K nearest rows of DATA for each row of QUERY, or of DATA itself (each row without "
-     "itself), "
-     "with their squared distances, as a table row,rank,neighbor,distance. Row numbers start at 0; "
-     "ties "
-     "go to the lower number.",
+     "itself), with their squared distances, as a table row,rank,neighbor,distance. Row numbers "
+     "start at 0; ties go to the lower number.",
      COMMON "output input prepare neighbors query",
      "bdml neighbors iris.csv -k 5 --which other -o impostors.csv", cli_neighbors},
     {"eval", "DATA", "[--method NAME | --methods A,B,C]", "measure the k-NN error of methods",
-     "Trains and tests one method, or several side by side on the same splits of DATA, and reports "
-     "mean "
-     "and standard deviation of the k-NN error in percent, the distortion kappa and the time to "
-     "fit.",
+     "Trains and tests one method, or several side by side on the same splits of DATA, and "
+     "reports mean and standard deviation of the k-NN error in percent, the distortion kappa and "
+     "the time to fit.",
      COMMON "input prepare train constraints neighbors evaluate",
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore", cli_eval},
     {"path", "DATA", "[--grid K,K,...] [-o FILE.csv] [--plot FILE.svg]",
      "follow the metric and its error along the distortion cap K",
      "Learns a metric for each K of --grid, each from the one before. Only K changes: the "
-     "reference "
-     "(--reference auto: zscore), the constraints (--kind, --rule, --targets, --impostors) and the "
-     "weight of missed margins (--softness, here over the threshold of K = 1) stay. Reports per K "
-     "the "
-     "bracket on the optimum and the distortion kappa on all rows, and the k-NN error on training "
-     "rows, in cross-validation and on the test rows of random splits; picks K by cross-validation "
-     "inside the training rows (--se-rule), and says whether the test error falls and then rises "
-     "with ln kappa.",
+     "reference (--reference auto: zscore), the constraints (--kind, --rule, --targets, "
+     "--impostors) and the weight of missed margins (--softness, here over the threshold of K = 1) "
+     "stay. Reports per K the bracket on the optimum and the distortion kappa on all rows, and the "
+     "k-NN error on training rows, in cross-validation and on the test rows of random splits; "
+     "picks K by cross-validation inside the training rows (--se-rule), and says whether the test "
+     "error falls and then rises with ln kappa.",
      COMMON "output plot path input prepare train constraints neighbors --splits --test-fraction "
             "--stratify",
      "bdml path segment.csv --plot segment.svg\n"
-     "bdml path iris.csv --grid 1,10,100 --se-rule 1 -o iris-path.csv",
+     "bdml path iris.csv --grid 1,10,100 --se-rule 0 -o iris-path.csv",
      cli_path},
     {"convert", "IN OUT", "[--label COLUMN]", "rewrite data in another format",
-     "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ and "
-     "MAT "
-     "also gzipped) and writes the one that the ending of OUT says: .csv, .tsv, .svmlight (.svm, "
-     ".libsvm) "
-     "or .npy, the labels beside it in NAME.labels.npy.",
+     "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ "
+     "and MAT also gzipped) and writes the one that the ending of OUT says: .csv, .tsv, .svmlight "
+     "(.svm, .libsvm) or .npy, the labels beside it in NAME.labels.npy.",
      COMMON "input", "bdml convert iris.arff iris.csv", cli_convert},
     {"info", "FILE", "", "describe a data file or a model",
      "For data: points, features, classes with their counts, constant columns, duplicate rows, "
-     "missing "
-     "values. For a model: how it was made, its dimensions and the spectrum of its metric.",
+     "missing values. For a model: how it was made, its dimensions and the spectrum of its metric.",
      COMMON "input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
     {"certify", "MODEL DATA", "", "check what a model claims, independently",
      "Reads the model (or MODEL.proof), the constraints and multipliers kept in it and the data it "
@@ -86,14 +72,12 @@ static const cli_command commands[] = {
      COMMON "input", "bdml certify wine.bdml wine.csv", cli_certify},
     {"export", "MODEL", "-o FILE [--what L|M]", "write the map L or the metric M",
      "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "
-     "points; "
-     "'bdml info MODEL' says how they are prepared.",
+     "points; 'bdml info MODEL' says how they are prepared.",
      COMMON "output map", "bdml export wine.bdml --what M -o metric.npy", cli_export},
     {"import", "MAP", "-o MODEL [--what L|M]", "make a model of a matrix from elsewhere",
      "Reads a matrix from any supported data format, one row a line, and wraps it as a model: the "
-     "linear "
-     "map L (rows are output dimensions), or with --what M a symmetric positive semidefinite "
-     "metric.",
+     "linear map L (rows are output dimensions), or with --what M a symmetric positive "
+     "semidefinite metric.",
      COMMON "output map --format --header --variable", "bdml import L.npy -o mine.bdml",
      cli_import},
     {"generate", "NAME", "[-n N] -o FILE", "make the waveform data",
@@ -101,8 +85,7 @@ static const cli_command commands[] = {
      COMMON "output generate", "bdml generate waveform -n 5000 -o waveform.csv", cli_generate},
     {"help", "[TOPIC]", "", "explain a command, the settings or the methods",
      "TOPIC is a command, 'settings' or 'methods'. With --json the whole table of commands, "
-     "options and "
-     "methods is printed for programs.",
+     "options and methods is printed for programs.",
      COMMON "help", "bdml help train\nbdml help settings --markdown", cli_help},
     {"version", "", "", "print the version", "Prints the version.", COMMON, NULL, cli_version},
     {"completion", "SHELL", "", "print a completion script for bash, zsh or fish",

@@ -1,5 +1,5 @@
-/* plain.h - an independent check of a solve: everything from raw points with plain loops, none of the
- * solver's operators. Used by the engine's tests. */
+/* plain.h - an independent check of a solve: everything from raw points with plain loops, none
+ * of the solver's operators. Used by the engine's tests. */
 #ifndef BDML_TESTS_PLAIN_H
 #define BDML_TESTS_PLAIN_H
 
@@ -163,7 +163,8 @@ static inline void plain_check_upper(bdml_handle *h, const plain *P, const bdml_
     free(l);
 }
 
-/* The lower end from r->y alone: b'y - quadratic + min over the set, trace <= R', of <G - A*y, M>. */
+/* The lower end from r->y alone: b'y - quadratic + min over the set, trace <= R', of <G - A*y,
+ * M>. */
 static inline double plain_lower(bdml_handle *h, const plain *P, const bdml_solve_settings *s,
                                  const bdml_solve_result *r)
 {
@@ -195,8 +196,8 @@ static inline double plain_lower(bdml_handle *h, const plain *P, const bdml_solv
     return bound;
 }
 
-/* The proof: sum mu y > max over the set of <A*y, M>, for every trace up to r->proof_trace, which for a proof
- * over the cone is far beyond any trace of use. */
+/* The proof: sum mu y > max over the set of <A*y, M>, for every trace up to r->proof_trace,
+ * which for a proof over the cone is far beyond any trace of use. */
 static inline void plain_check_proof(bdml_handle *h, const plain *P, const bdml_solve_settings *s,
                                      const bdml_solve_result *r)
 {
@@ -231,7 +232,7 @@ static inline void plain_check(bdml_handle *h, const plain *P, const bdml_solve_
         /* least may round to a hair below 0, times R' */
         double lower = plain_lower(h, P, s, r);
         check_close(lower, r->lower, 1e-8 * fabs(r->upper));
-        check_true(r->lower <= r->upper * (1 + 1e-12));
+        check_true(r->lower <= r->upper + 1e-12 * fabs(r->upper));
     }
     if (r->outcome == BDML_OPTIMAL) check_true(r->gap <= s->gap);
 }

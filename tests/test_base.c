@@ -196,6 +196,28 @@ static void progress_can_cancel(void **state)
     check_ok(h, bdml_progress(h, "work", 0, 9)); /* the handle is usable again */
 }
 
+static int note_last(void *user, const char *phase, int64_t done, int64_t total)
+{
+    (void)total;
+    snprintf(user, 64, "%s %d", phase, (int)done);
+    return 0;
+}
+
+/* While the whole is held, its parts do not speak. */
+static void progress_of_the_whole(void **state)
+{
+    bdml_handle *h = *state;
+    char last[64] = "";
+    bdml_set_progress(h, note_last, last);
+    bdml_progress_hold(h, "whole", 2, 5);
+    usleep(110000); /* past the interval between two calls */
+    check_ok(h, bdml_progress(h, "part", 0, 9));
+    assert_string_equal(last, "whole 2");
+    bdml_progress_release(h);
+    check_ok(h, bdml_progress(h, "part", 9, 9));
+    assert_string_equal(last, "part 9");
+}
+
 static void phases_are_exclusive(void **state)
 {
     bdml_handle *h = *state;
@@ -252,6 +274,7 @@ int main(void)
         handle_test(numbers_round_trip),
         handle_test(numbers_ignore_the_locale),
         handle_test(progress_can_cancel),
+        handle_test(progress_of_the_whole),
         handle_test(phases_are_exclusive),
         handle_test(files_appear_whole_or_not_at_all),
     };

@@ -159,7 +159,7 @@ exits 2 "--test-fraction must be a number from 0 to 1" eval a --test-fraction 2
 exits 2 "--neighbors must be a whole number of at least 1" neighbors a -k 0
 exits 2 "--stratify must be yes or no" eval a --stratify=maybe
 exits 2 "--scale is no switch" train a --no-scale
-exits 2 "there is no method 'magic'; the methods are: euclidean" train a --method magic
+exits 2 "there is no method 'magic'; the methods are: bdml, euclidean" train a --method magic
 exits 2 "there is no method 'magic'" eval a --methods euclidean,magic
 exits 2 "--method or --methods, not both" eval a --method euclidean --methods whiten
 exits 2 "there is no completion for 'tcsh'" completion tcsh
@@ -190,10 +190,10 @@ head -n 1 "$data/wine.csv" >test.csv
 awk 'NR > 1 && NR % 3 != 0' "$data/wine.csv" >>train.csv
 awk 'NR > 1 && NR % 3 == 0' "$data/wine.csv" >>test.csv
 rows=$(($(wc -l <test.csv) - 1))
-works train train.csv --scale zscore
+works train train.csv --method whiten --scale zscore
 ok "train: default name of the model" [ -s train.bdml ]
 ok "train: a summary with the next command" grep -q 'bdml predict train.bdml' out
-works train train.csv -o wine.bdml --scale zscore --quiet
+works train train.csv -o wine.bdml --method whiten --scale zscore --quiet
 ok "train --quiet is silent" [ "$(cat out err | wc -c)" -eq 0 ]
 json 'r["points"] == 119 and r["features"] == 13 and r["classes"] == 3 and r["kappa"] > 1' \
     train train.csv -o wine.bdml --scale=zscore --method whiten
@@ -251,9 +251,9 @@ works neighbors train.csv test.csv --model wine.bdml -k 2 -o b.csv
 ok "neighbors --model = neighbors of mapped points" [ "$(cut -d, -f1-3 a.csv)" = "$(cut -d, -f1-3 b.csv)" ]
 
 # Class names that are no numbers, and a matrix of seven classes.
-works train "$data/segment.csv" -o segment.bdml --scale zscore --pca 5
+works train "$data/segment.csv" -o segment.bdml --method whiten --scale zscore --pca 5
 ok "a constant column is told" grep -q '^bdml: warning: .*region_pixel_count' err
-json 'any("region_pixel_count" in w for w in r["warnings"])' train "$data/segment.csv" -o s.bdml \
+json 'any("region_pixel_count" in w for w in r["warnings"])' train "$data/segment.csv" -o s.bdml --method whiten \
     --scale zscore
 works predict segment.bdml "$data/segment.csv" -o x.csv
 ok "predict: the table stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
@@ -301,17 +301,17 @@ for threads in 1 2; do
         grep -v seconds >threads-$threads
 done
 ok "eval: the same bytes with 1 and 2 threads" cmp -s threads-1 threads-2
-works eval "$data/iris.csv" --folds 5 --stratify
-works eval "$data/iris.csv" --folds 5 --no-stratify -k5
+works eval "$data/iris.csv" --method euclidean --folds 5 --stratify
+works eval "$data/iris.csv" --method euclidean --folds 5 --no-stratify -k5
 
 # ---- forms of options
-works eval "$data/iris.csv" --splits 2 -qk5 -j 1
+works eval "$data/iris.csv" --method euclidean --splits 2 -qk5 -j 1
 ok "-qk5: quiet, five neighbours" [ "$(wc -l <out)" -eq 2 ]
 works neighbors --neighbors=1 -o ./k.csv -- line.csv
 cp line.csv ./-line.csv
 works neighbors -qk1 -ok2.csv -- -line.csv
 ok "-- ends the options, values may be glued" cmp -s k.csv k2.csv
-works eval "$data/iris.csv" --splits 2 --scale none --scale zscore --json
+works eval "$data/iris.csv" --method euclidean --splits 2 --scale none --scale zscore --json
 ok "the last value counts" field out 'r["scale"] == "zscore"'
 printf 'x,class\n1,caf\351\n2,b\n1.5,caf\351\n2.5,b\n' >latin.csv
 json 'r["classes"]["caf?"] == 2' info latin.csv
@@ -434,10 +434,10 @@ interrupt() { # interrupt SECONDS arguments...: SIGINT after that time; status i
     wait $pid
     code=$?
 }
-interrupt 0.7 eval long.csv --splits 100000
+interrupt 0.7 eval long.csv --method whiten --splits 100000
 ok "interrupted eval: exit 1, got $code" [ "$code" -eq 1 ]
 ok "interrupted eval: says so" grep -q '^bdml: interrupted' err
-interrupt 3 eval long.csv --splits 100000
+interrupt 3 eval long.csv --method whiten --splits 100000
 ok "progress in plain lines" grep -qE '^bdml: .* %' err
 ok "few lines of progress" [ "$(grep -c '%' err)" -le 3 ]
 mkfifo pipe
@@ -450,10 +450,10 @@ ok "interrupted train: no model" [ ! -e never.bdml ]
 
 # ---- a terminal gets colour and a bar; NO_COLOR and pipes do not
 if command -v script >/dev/null 2>&1; then
-    TERM=xterm script -qec "'$bdml' eval long.csv --splits 30" /dev/null </dev/null >tty 2>&1
+    TERM=xterm script -qec "'$bdml' eval long.csv --method whiten --splits 400" /dev/null </dev/null >tty 2>&1
     ok "a bar on a terminal" grep -q '\[#' tty
     ok "colour on a terminal" grep -q "$(printf '\033')\[1m" tty
-    NO_COLOR=1 TERM=xterm script -qec "'$bdml' eval '$data/iris.csv' --splits 2" /dev/null </dev/null \
+    NO_COLOR=1 TERM=xterm script -qec "'$bdml' eval '$data/iris.csv' --method whiten --splits 2" /dev/null </dev/null \
         >tty 2>&1
     ok "NO_COLOR" sh -c '! grep -q "$(printf "\033")\[1m" tty'
 fi

@@ -511,7 +511,6 @@ static void test_missing(void **state)
     set(h, "missing", "drop");
     bdml_dataset *data = read_text(h, "m.csv", text);
     check_rows(data, 2, 2, (const double[]){1, 2, 5, 6}, (const char *const[]){"a", "b"});
-    assert_null(data->fill);
     bdml_free_dataset(data);
     check_true(strstr(l.text, "3 of 5 rows left out") != NULL);
     must_refuse(h, "m.csv", "a,class\n?,1\n?,2\n", BDML_ERR_DATA,
@@ -525,17 +524,28 @@ static void test_missing(void **state)
 
     set(h, "missing", "mean");
     must_refuse(h, "m.csv", text, BDML_ERR_DATA, "line 6, column 3: the label is missing");
-    data = read_text(h, "m.csv", "u,v,class\n1,2,a\n,4,a\n3,NA,b\n5,6,b\n");
+    data = read_text(h, "m.csv", "u,v,class\n1,2,a\n,4,a\n3,N/A,b\n5,6,b\n");
+    /* What is missing stays NaN: the mean to fill in is that of the training rows. */
+    check_true(isnan(data->x[2]) && isnan(data->x[5]));
+    check_true(strstr(l.text, "2 values are missing; the mean of the training rows") != NULL);
+    bdml_prepare p;
+    bdml_dataset *part;
+    check_ok(h, bdml_dataset_subset(h, data, 2, (const int64_t[]){1, 2}, &part));
+    check_ok(h, bdml_prepare_fit(h, part, &p));
+    check_true(p.fill[0] == 3 && p.fill[1] == 4);
+    bdml_prepare_free(&p);
+    bdml_free_dataset(part);
+    check_ok(h, bdml_dataset_fill(h, data));
     check_rows(data, 4, 2, (const double[]){1, 2, 3, 4, 3, 4, 5, 6},
                (const char *const[]){"a", "a", "b", "b"});
-    check_true(data->fill[0] == 3 && data->fill[1] == 4);
     bdml_free_dataset(data);
-    check_true(strstr(l.text, "2 missing values filled in") != NULL);
     must_refuse(h, "m.csv", "u,v,class\n1,?,a\n2,?,b\n", BDML_ERR_DATA,
                 "column 2 (v) has no value at all");
     /* Nothing missing: the means are there all the same, for new data. */
     data = read_text(h, "m.csv", "u,class\n1,a\n3,b\n");
-    check_true(data->fill && data->fill[0] == 2);
+    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_true(p.fill && p.fill[0] == 2);
+    bdml_prepare_free(&p);
     bdml_free_dataset(data);
 }
 
@@ -619,7 +629,15 @@ static void test_svmlight(void **state)
     data = read_text(h, "s.libsvm", "a 1:1\nb 0:2 1:3\n");
     check_rows(data, 2, 2, (const double[]){0, 1, 2, 3}, (const char *const[]){"a", "b"});
     bdml_free_dataset(data);
-    check_true(strstr(l.text, "indices count from 0") != NULL);
+    check_true(strstr(l.text, "columns are numbered from 0") != NULL);
+    /* Said, the base holds whether or not a 0 occurs. */
+    set(h, "index-base", "0");
+    data = read_text(h, "s.libsvm", "a 1:1\nb 2:3\n");
+    check_rows(data, 2, 3, (const double[]){0, 1, 0, 0, 0, 3}, (const char *const[]){"a", "b"});
+    bdml_free_dataset(data);
+    set(h, "index-base", "1");
+    must_refuse(h, "s.libsvm", "a 0:1\n", BDML_ERR_DATA, "an index 0 occurs, but index-base is 1");
+    set(h, "index-base", "auto");
     set(h, "label", "none");
     data = read_text(h, "s.svm", "1 1:1\n2 2:3\n");
     check_rows(data, 2, 2, (const double[]){1, 0, 0, 3}, NULL);

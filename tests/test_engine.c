@@ -1,9 +1,10 @@
-/* test_engine.c - the certified solver: brackets, proofs, limits, warm starts, every form of problem. */
+/* test_engine.c - the certified solver: brackets, proofs, limits, warm starts, every form of
+ * problem. */
 #include "plain.h"
 
 #include <float.h>
 
-/* ---- helpers -------------------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 /* A small problem with everything in it. */
 typedef struct toy {
@@ -19,8 +20,8 @@ static void toy_free(toy *T)
     bdml_free_constraints(T->c);
 }
 
-/* Two classes, m constraints: pairs, triplets or both; random margins and weights when asked. The points
- * live in `span` dimensions of d, turned by a random matrix when span < d. */
+/* Two classes, m constraints: pairs, triplets or both; random margins and weights when asked.
+ * The points live in `span` dimensions of d, turned by a random matrix when span < d. */
 static toy make_toy(bdml_handle *h, uint64_t seed, int64_t n, int d, int span, int m,
                     const char *kind)
 {
@@ -83,10 +84,10 @@ static void solve_toy(bdml_handle *h, const toy *T, const bdml_solve_settings *s
     bdml_problem_free(p);
 }
 
-/* ---- the reference problems ------------------------------------------------------------------------------ */
+/* ---- the reference problems ----------------------------------------------------------------- */
 
-/* Numbers of a CSV file; rows whose first field is no number are skipped. skip_last: leave out the last
- * column. */
+/* Numbers of a CSV file; rows whose first field is no number are skipped. skip_last: leave out
+ * the last column. */
 static int64_t read_numbers(const char *path, bool skip_last, double **out, int *columns)
 {
     FILE *f = fopen(path, "r");
@@ -199,11 +200,12 @@ static void reference_optima_are_reached(void **state)
     assert_int_equal(seen, 10);
 }
 
-/* ---- optima known by construction ------------------------------------------------------------------------- */
+/* ---- optima known by construction ----------------------------------------------------------- */
 
-/* Planted: M* = Q diag(Ka on J, a elsewhere) Q', G = A*y* + Q diag(w) Q' with w <= 0 on J, >= 0 elsewhere and
- * K sum_J w + sum_rest w = 0, so that <G - A*y*, M> >= 0 on the cone with equality at M*. Margins are tight
- * where y* > 0 and slack elsewhere. Then the optimum is <G,M*> = sum mu y*. */
+/* Planted: M* = Q diag(Ka on J, a elsewhere) Q', G = A*y* + Q diag(w) Q' with w <= 0 on J, >= 0
+ * elsewhere and K sum_J w + sum_rest w = 0, so that <G - A*y*, M> >= 0 on the cone with equality
+ * at M*. Margins are tight where y* > 0 and slack elsewhere. Then the optimum is <G,M*> = sum mu
+ * y*. */
 static void planted_optimum_is_found(void **state)
 {
     bdml_handle *h = *state;
@@ -239,8 +241,8 @@ static void planted_optimum_is_found(void **state)
             optimum += v * y[t];
             tight++;
         }
-        /* a margin of 0 may still be missed by M*: drop the demand by turning it round is not possible, so
-         * such constraints must hold at M* as they are */
+        /* a margin of 0 may still be missed by M*: drop the demand by turning it round is not
+         * possible, so such constraints must hold at M* as they are */
         int64_t kept = 0;
         for (int64_t t = 0; t < T.c->m; t++)
             if (plain_value(&P, star, t) >= T.c->margin[t] * (1 - 1e-12)) {
@@ -285,8 +287,8 @@ static void one_dimension_by_hand(void **state)
         check_close(r.m[0], 0.5, 1e-8);
         bdml_solve_result_free(&r);
     }
-    /* squared hinge, C = 3: min m + (3/2) ((2-4m)_+^2 + (2-16m)_+^2). For m in [1/8, 1/2] only the first
-     * term counts: 1 = 12 (2 - 4m), m = 23/48, and the value is 23/48 + 1.5/144. */
+    /* squared hinge, C = 3: min m + (3/2) ((2-4m)_+^2 + (2-16m)_+^2). For m in [1/8, 1/2] only
+     * the first term counts: 1 = 12 (2 - 4m), m = 23/48, and the value is 23/48 + 1.5/144. */
     s.hard = false;
     s.C = 3.0;
     solve_toy(h, &T, &s, false, &r);
@@ -308,8 +310,8 @@ static void one_dimension_by_hand(void **state)
     bdml_free_constraints(c);
 }
 
-/* d = 2: every M with kappa <= K is a rotation of a diag(1, k), 1 <= k <= K. The bracket must hold the best of
- * a fine grid, up to what the grid can miss. */
+/* d = 2: every M with kappa <= K is a rotation of a diag(1, k), 1 <= k <= K. The bracket must
+ * hold the best of a fine grid, up to what the grid can miss. */
 static void two_dimensions_by_search(void **state)
 {
     bdml_handle *h = *state;
@@ -349,7 +351,7 @@ static void two_dimensions_by_search(void **state)
     }
 }
 
-/* ---- every form, checked from raw data ------------------------------------------------------------------------ */
+/* ---- every form, checked from raw data ------------------------------------------------------ */
 
 static void every_form_is_certified(void **state)
 {
@@ -409,9 +411,65 @@ static void every_set_is_certified(void **state)
     toy_free(&T);
 }
 
-/* ---- infeasible ----------------------------------------------------------------------------------------------- */
+/* Wine's triplets under K = 3 can just be met (they contradict each other at 2.5): first-order
+ * steps alone need some 15,000 projections to 1e-4. With Newton's the bracket closes to
+ * rounding. */
+static void stiff_problems_are_solved(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_constraints *c;
+    check_ok(h, bdml_set(h, "kind", "triplet"));
+    check_ok(h, bdml_read_dataset(h, source_path("data/wine.csv"), &data));
+    zscore(data->n, data->d, data->x);
+    check_ok(h, bdml_mine_constraints(h, data, &c));
+    toy T = {data->n, data->d, data->x, c};
+    bdml_solve_settings s = hard_settings(3, INFINITY, 1e-8);
+    bdml_solve_result r;
+    solve_toy(h, &T, &s, false, &r);
+    check_true(r.outcome == BDML_OPTIMAL && r.iterations < 3000);
+    plain_check(h, &(plain){T.n, T.d, T.x, T.c, NULL}, &s, &r);
+    bdml_solve_result_free(&r);
+    s.K = 2.5;
+    solve_toy(h, &T, &s, false, &r);
+    check_true(r.outcome == BDML_INFEASIBLE && r.proof == BDML_PROOF_CONE && r.iterations < 3000);
+    plain_check(h, &(plain){T.n, T.d, T.x, T.c, NULL}, &s, &r);
+    bdml_solve_result_free(&r);
+    bdml_free_constraints(c);
+    bdml_free_dataset(data);
+}
 
-/* d(0,2) > d(0,1) and d(0,1) > d(0,2) contradict each other for every M; the other triplets do not matter. */
+/* An objective that is negative in some directions: the trace bound alone keeps it finite. */
+static void objective_may_be_indefinite(void **state)
+{
+    bdml_handle *h = *state;
+    enum { D = 5 };
+    toy T = make_toy(h, 13, 50, D, D, 60, "p");
+    double G[D * D];
+    plain P = {T.n, T.d, T.x, T.c, NULL};
+    plain_objective(&P, G);
+    for (int i = 0; i < D; i++) G[i * D + i] -= i < 3 ? 4.0 : 0.0;
+    P.objective = G;
+    for (int soft = 0; soft < 2; soft++) {
+        bdml_solve_settings s = hard_settings(10, 30.0, 1e-5);
+        s.hard = !soft;
+        s.C = 1.0;
+        bdml_problem *p;
+        bdml_solve_result r;
+        check_ok(h, bdml_problem_new(h, T.n, D, T.x, D, T.c, G, false, &p));
+        check_ok(h, bdml_problem_solve(h, p, &s, &r));
+        check_true(r.outcome == BDML_OPTIMAL && r.upper < 0.0);
+        plain_check(h, &P, &s, &r);
+        bdml_solve_result_free(&r);
+        bdml_problem_free(p);
+    }
+    toy_free(&T);
+}
+
+/* ---- infeasible ----------------------------------------------------------------------------- */
+
+/* d(0,2) > d(0,1) and d(0,1) > d(0,2) contradict each other for every M; the other triplets do
+ * not matter. */
 static void contradictions_are_proven_and_named(void **state)
 {
     bdml_handle *h = *state;
@@ -457,7 +515,7 @@ static void identical_points_are_a_proof(void **state)
     bdml_free_constraints(T.c);
 }
 
-/* ---- collapse -------------------------------------------------------------------------------------------------- */
+/* ---- collapse ------------------------------------------------------------------------------- */
 
 static void collapse_is_at_the_threshold(void **state)
 {
@@ -484,7 +542,7 @@ static void collapse_is_at_the_threshold(void **state)
         }
 }
 
-/* ---- behaviour --------------------------------------------------------------------------------------------------- */
+/* ---- behaviour ------------------------------------------------------------------------------ */
 
 static void warm_start_is_shorter(void **state)
 {
@@ -520,14 +578,63 @@ static void warm_start_is_shorter(void **state)
     toy_free(&T);
 }
 
+/* A bracket of a rough solve holds the optimum as a fine one gives it. */
+static void brackets_are_nested(void **state)
+{
+    bdml_handle *h = *state;
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        toy T = make_toy(h, 300 + seed, 40, 5, 5, 60, seed % 2 ? "mw" : "p");
+        bdml_solve_settings s = hard_settings(seed % 3 ? 8.0 : 1e3, INFINITY, 1e-10);
+        s.hard = seed % 4 < 2;
+        s.loss = seed % 8 < 4 ? BDML_LOSS_HINGE : BDML_LOSS_SQUARED_HINGE;
+        bdml_solve_result fine, rough;
+        solve_toy(h, &T, &s, false, &fine);
+        for (s.gap = 0.3; s.gap > 1e-5 && fine.outcome != BDML_INFEASIBLE; s.gap /= 10) {
+            solve_toy(h, &T, &s, false, &rough);
+            double size = 1e-11 * fabs(fine.upper);
+            check_true(rough.lower <= fine.upper + size && rough.upper >= fine.lower - size);
+            bdml_solve_result_free(&rough);
+        }
+        bdml_solve_result_free(&fine);
+        toy_free(&T);
+    }
+}
+
+/* Points in other units and far from the origin give the same objective, in a span too. */
+static void units_and_origin_do_not_matter(void **state)
+{
+    bdml_handle *h = *state;
+    static const double unit[] = {1e-6, 1e5}, origin[] = {3e-4, -2e7};
+    for (int span = 3; span <= 5; span += 2) {
+        toy T = make_toy(h, 41, 40, 5, span, 60, "p");
+        bdml_solve_settings s = hard_settings(10, INFINITY, 1e-8);
+        bdml_solve_result r, other;
+        solve_toy(h, &T, &s, false, &r);
+        double *x = T.x;
+        T.x = calloc((size_t)(T.n * T.d), sizeof *x);
+        for (int k = 0; k < 2; k++) {
+            for (int64_t i = 0; i < T.n * T.d; i++) T.x[i] = unit[k] * x[i] + origin[k];
+            solve_toy(h, &T, &s, false, &other);
+            assert_int_equal(other.rank, span);
+            check_close(other.upper, r.upper, 1e-7 * r.upper);
+            check_close(other.trace * unit[k] * unit[k], r.trace, 1e-3 * r.trace);
+            bdml_solve_result_free(&other);
+        }
+        free(x);
+        bdml_solve_result_free(&r);
+        toy_free(&T);
+    }
+}
+
 static void bits_do_not_depend_on_threads(void **state)
 {
     bdml_handle *h = *state;
-    toy T = make_toy(h, 61, 600, 20, 20, 3000, "t");
+    toy T = make_toy(h, 61, 600, 20, 20, 3000, "p");
     for (int hard = 0; hard < 2; hard++) {
         bdml_solve_settings s = bdml_solve_defaults();
         s.hard = hard;
-        s.max_iter = 60;
+        s.gap = 1e-7; /* so that Newton's rounds are seen too */
+        s.max_iter = 400;
         bdml_solve_result r[3];
         static const char *const threads[] = {"1", "2", "5"};
         for (int k = 0; k < 3; k++) {
@@ -663,7 +770,8 @@ static void options_reach_the_settings(void **state)
     check_true(isinf(s.trace));
 }
 
-/* Each allocation in turn fails: the right status, nothing leaks (under the sanitizer), then success. */
+/* Each allocation in turn fails: the right status, nothing leaks (under the sanitizer), then
+ * success. */
 static void failing_allocations_are_survived(void **state)
 {
     bdml_handle *h = *state;
@@ -696,10 +804,14 @@ int main(void)
         handle_test(two_dimensions_by_search),
         handle_test(every_form_is_certified),
         handle_test(every_set_is_certified),
+        handle_test(stiff_problems_are_solved),
+        handle_test(objective_may_be_indefinite),
         handle_test(contradictions_are_proven_and_named),
         handle_test(identical_points_are_a_proof),
         handle_test(collapse_is_at_the_threshold),
         handle_test(warm_start_is_shorter),
+        handle_test(brackets_are_nested),
+        handle_test(units_and_origin_do_not_matter),
         handle_test(bits_do_not_depend_on_threads),
         handle_test(the_loop_allocates_nothing),
         handle_test(stopping_keeps_the_best),

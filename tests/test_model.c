@@ -71,7 +71,7 @@ static void check_equal_models(const bdml_model *a, const bdml_model *b)
     check_true(p->variance == o->variance);
     check_same(p->fill, o->fill, d);
     check_same(p->shift, o->shift, d);
-    check_same(p->factor, o->factor, d);
+    check_same(p->width, o->width, d);
     check_same(p->center, o->center, d);
     check_same(p->basis, o->basis, d * (size_t)p->d_out);
     assert_int_equal(a->d, b->d);
@@ -593,12 +593,12 @@ static void files_ignore_the_locale(void **state)
 
 /* ---- applying ------------------------------------------------------------------------------------------ */
 
-/* z = L basis' ((x - shift) factor - center) by plain loops. */
+/* z = L basis' ((x - shift) / width - center) by plain loops. */
 static void plain_transform(const bdml_model *m, const double *x, double *z)
 {
     const bdml_prepare *p = &m->prepare;
     double s[D], b[D];
-    for (int j = 0; j < p->d_in; j++) s[j] = (x[j] - p->shift[j]) * p->factor[j] - p->center[j];
+    for (int j = 0; j < p->d_in; j++) s[j] = (x[j] - p->shift[j]) / p->width[j] - p->center[j];
     for (int a = 0; a < m->d; a++) {
         b[a] = 0;
         for (int j = 0; j < p->d_in; j++) b[a] += p->basis[a * p->d_in + j] * s[j];
@@ -939,8 +939,11 @@ int main(void)
         handle_test(exports_read_back),
         handle_test(allocation_failures_are_clean),
     };
-    bdml_la_enter(); /* as every public call does: BLAS on one thread */
+    bdml_handle *h;
+    if (bdml_create(&h) != BDML_OK) return 1;
+    bdml_la_enter(h); /* as every public call does: BLAS on one thread */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    bdml_la_leave();
+    bdml_la_leave(h);
+    bdml_free(h);
     return failed;
 }

@@ -130,7 +130,7 @@ static void check_data(bdml_handle *h, const char *what, int64_t n, int d, const
 
 /* ---- data ------------------------------------------------------------------------------------------------ */
 
-enum { N = 700, QUERIES = 90, LD_EXTRA = 3 };
+enum { N = 450, QUERIES = 90, LD_EXTRA = 3 };
 
 typedef double (*maker)(bdml_rng *r, int64_t i, int j);
 
@@ -178,6 +178,19 @@ static double make_scales(bdml_rng *r, int64_t i, int j) /* norms over 60 orders
 {
     return (void)j, pow(10.0, (double)(i % 60) - 30.0) * bdml_rng_normal(r);
 }
+/* Every other row so small that its squares underflow, in the plain loop too, beside larger ones. */
+static double make_underflow(bdml_rng *r, int64_t i, int j)
+{
+    return (void)j, (i % 2 ? 1e-118 : 1e-162) * bdml_rng_normal(r);
+}
+/* A few rows whose squares underflow in float only; too few of them to leave float. The others are
+ * sparse, so that the center, a median, is 0. */
+static double make_faint(bdml_rng *r, int64_t i, int j)
+{
+    double g = bdml_rng_normal(r), u = bdml_rng_uniform(r);
+    (void)j;
+    return i % 20 == 3 ? 1e-22 * g : u < 0.3 ? g : 0.0;
+}
 /* Distances that differ in the last bits only: points on a sphere around the first rows. */
 static double make_close(bdml_rng *r, int64_t i, int j)
 {
@@ -191,7 +204,8 @@ static const struct {
     {"normal", make_normal},   {"grid", make_grid},         {"offset", make_offset},
     {"same", make_same},       {"denormal", make_denormal}, {"deep", make_deep},
     {"small", make_small},     {"huge", make_huge},         {"overflow", make_overflow},
-    {"outlier", make_outlier}, {"scales", make_scales},     {"close", make_close},
+    {"outlier", make_outlier}, {"scales", make_scales},     {"underflow", make_underflow},
+    {"faint", make_faint},     {"close", make_close},
 };
 
 static void fill(maker make, int64_t n, int d, int64_t ld, uint64_t stream, double *x)
@@ -214,8 +228,8 @@ static void fill_labels(int64_t n, int32_t *label)
 static void search_equals_the_plain_loop(void **state)
 {
     bdml_handle *h = *state;
-    static const int dims[] = {1, 2, 5, 33};
-    static const int ks[] = {1, 4, 37};
+    static const int dims[] = {1, 3, 33};
+    static const int ks[] = {1, 4, 70};
     static double x[N * (33 + LD_EXTRA)], query[QUERIES * (33 + LD_EXTRA)];
     static int32_t label[N];
     fill_labels(N, label);
@@ -226,7 +240,7 @@ static void search_equals_the_plain_loop(void **state)
             fill(data_sets[s].make, QUERIES, dims[t], ld, 2, query);
             memcpy(query, x,
                    sizeof *x * (size_t)(ld * QUERIES / 2)); /* half of them are rows of x */
-            int k = ks[(s + t) % 3];
+            int k = ks[(s + s / 3 + t) % 3];
             check_data(h, data_sets[s].name, N, dims[t], x, ld, label, QUERIES, query, k);
         }
 }

@@ -6,7 +6,7 @@
 
 enum { MAX_D = 40 };
 
-/* ---- members and random vectors ------------------------------------------------------------------ */
+/* ---- members and random vectors ------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -114,7 +114,7 @@ static double slack(int d, const double *z, const double *l)
     return 64 * d * 2.3e-16 * size;
 }
 
-/* ---- projections ------------------------------------------------------------------------------------ */
+/* ---- projections ---------------------------------------------------------------------------- */
 
 static void projections_have_their_properties(void **state)
 {
@@ -199,9 +199,49 @@ static void distortion_projection_is_the_nearest(void **state)
     }
 }
 
-/* By hand: d = 2, K = 2, z = (0, 3). f(a) = a^2 + (3 - 2a)^2, a = 6/5, l = (1.2, 2.4). With trace <= 3
- * everything shrinks: a = 1, l = (1, 2). One dimension outside the span, trace <= 3: a <= l_1,
- * l_2 <= 2a, l_1 + l_2 + a <= 3; the nearest is l = (0.75, 1.5), where all three are tight. */
+/* The derivative against central differences of the projection, away from its kinks. */
+static void face_is_the_derivative(void **state)
+{
+    (void)state;
+    int compared = 0;
+    for (uint64_t trial = 0; trial < 2000; trial++) {
+        bdml_rng r = bdml_rng_make(15, trial);
+        int d = 1 + (int)bdml_rng_below(&r, 8);
+        bdml_spectral s = draw_set(&r, d);
+        if (isfinite(s.K)) s.K = fmin(s.K, 10.0);
+        double z[MAX_D], mid[MAX_D], c[MAX_D], tau[MAX_D], up[MAX_D], down[MAX_D], dz[MAX_D],
+            at[MAX_D];
+        draw(&r, d, z);
+        for (int i = 0; i < d; i++)
+            dz[i] = 1e-7 * (fabs(z[0]) + fabs(z[d - 1])) * bdml_rng_normal(&r);
+        for (int i = 0; i < d; i++) at[i] = z[i] + dz[i];
+        bool sorted = true;
+        for (int i = 1; i < d; i++)
+            sorted = sorted && z[i] - z[i - 1] > 4 * fabs(dz[i]) + 4 * fabs(dz[i - 1]);
+        if (!sorted) continue;
+        s.ops->face(&s, z, mid, c, tau);
+        double m2[MAX_D], c2[MAX_D], t2[MAX_D];
+        s.ops->face(&s, at, m2, c2,
+                    t2); /* the same piece on both sides, else there is a kink between */
+        if (norm2(d, mid, m2) + norm2(d, c, c2) + norm2(d, tau, t2) > 1e-20) continue;
+        s.ops->project(&s, at, up);
+        for (int i = 0; i < d; i++) at[i] = z[i] - dz[i];
+        s.ops->face(&s, at, m2, c2, t2);
+        if (norm2(d, mid, m2) + norm2(d, c, c2) + norm2(d, tau, t2) > 1e-20) continue;
+        s.ops->project(&s, at, down);
+        double along = dot(d, c, dz), across = dot(d, tau, dz), size = sqrt(dot(d, dz, dz));
+        for (int i = 0; i < d; i++)
+            check_close(mid[i] * dz[i] + c[i] * along - tau[i] * across, 0.5 * (up[i] - down[i]),
+                        1e-6 * size);
+        compared++;
+    }
+    check_true(compared > 500);
+}
+
+/* By hand: d = 2, K = 2, z = (0, 3). f(a) = a^2 + (3 - 2a)^2, a = 6/5, l = (1.2, 2.4). With
+ * trace <= 3 everything shrinks: a = 1, l = (1, 2). One dimension outside the span, trace <= 3:
+ * a <= l_1, l_2 <= 2a, l_1 + l_2 + a <= 3; the nearest is l = (0.75, 1.5), where all three are
+ * tight. */
 static void distortion_by_hand(void **state)
 {
     (void)state;
@@ -250,7 +290,7 @@ static void psd_by_hand(void **state)
     check_true(reduced.ops == &bdml_psd_ball_ops && reduced.extra == 1);
 }
 
-/* ---- linear minimisation ------------------------------------------------------------------------------ */
+/* ---- linear minimisation -------------------------------------------------------------------- */
 
 /* The value is reached by l, l is a member, and no member does better; for bounded distortion every
  * corner (each subset at K a, the rest at a) is tried. */
@@ -296,7 +336,7 @@ static void cones_have_no_other_minimum(void **state)
                 1e-15); /* (2*-3 + 1 + 1)/(2+1+1) = -1 */
 }
 
-/* ---- diagonal form -------------------------------------------------------------------------------------- */
+/* ---- diagonal form -------------------------------------------------------------------------- */
 
 static void any_order_gives_the_same(void **state)
 {
@@ -326,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(projections_have_their_properties),
         cmocka_unit_test(distortion_projection_is_the_nearest),
+        cmocka_unit_test(face_is_the_derivative),
         cmocka_unit_test(distortion_by_hand),
         cmocka_unit_test(psd_by_hand),
         cmocka_unit_test(linear_minimisation_is_exact),

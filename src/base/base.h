@@ -62,7 +62,7 @@ enum { BDML_AUTO_AUTO, BDML_AUTO_YES, BDML_AUTO_NO };
 enum { BDML_MISSING_ERROR, BDML_MISSING_DROP, BDML_MISSING_MEAN };
 enum { BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX, BDML_SCALE_UNIT };
 enum { BDML_KIND_PAIR, BDML_KIND_TRIPLET };
-enum { BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
+enum { BDML_RULE_AUTO, BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
 enum { BDML_SEARCH_AUTO, BDML_SEARCH_BRUTE, BDML_SEARCH_TREE };
 enum { BDML_CANDIDATES_DOUBLE, BDML_CANDIDATES_FLOAT };
 enum {
@@ -81,7 +81,7 @@ typedef struct bdml_value {
     char *text;   /* as given */
     int64_t i;    /* INT; FLAG 0 or 1; CHOICE: position in the list */
     double r;     /* REAL (and INT) */
-    bool changed; /* set by the user, not the default */
+    bool changed; /* differs from the default */
 } bdml_value;
 
 /* Check a value against its row and parse it. On failure the reason is in `why`. Shared by bdml_set
@@ -121,6 +121,10 @@ struct bdml_handle {
     void *progress_user;
     double progress_last; /* when the callback was last called */
     bool cancelled;
+    struct { /* set: what is reported instead of the progress of parts (bdml_progress_hold) */
+        const char *what;
+        int64_t done, total;
+    } outer;
     bdml_log_fn log;
     void *log_user;
     uint64_t warned[BDML_WARNED_SIZE]; /* hashes of the latest warnings: each is told once */
@@ -129,6 +133,8 @@ struct bdml_handle {
     bdml_phase phase; /* running phase, the time it was entered, and what each has cost so far */
     double phase_since;
     double phase_seconds[BDML_PHASE_COUNT];
+
+    int blas_depth; /* nested calls that hold BLAS to one thread (linalg/guard.c) */
 
     /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
      * (0 = never); allocations made so far. */
@@ -152,8 +158,11 @@ static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
     return h->opt[id].changed;
 }
 
-/* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`. */
+/* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`, or where the work
+ * may be small, `num_threads(bdml_threads_for(h, operations))`: 1 when waking threads would cost more
+ * than it gives. Which of the two never changes the bits. */
 int bdml_threads(const bdml_handle *h);
+int bdml_threads_for(const bdml_handle *h, double operations);
 
 /* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
  * work in a parallel region of the parent's. */
@@ -170,6 +179,10 @@ void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...) BDML_P
  * ten times a second at most, and at done == 0 and done == total. Inside a parallel region only
  * thread 0 may call it; the others look at h->cancelled. */
 bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_t total);
+
+/* Until bdml_progress_release: whatever the parts report, the callback hears of the whole. */
+void bdml_progress_hold(bdml_handle *h, const char *what, int64_t done, int64_t total);
+void bdml_progress_release(bdml_handle *h);
 
 double bdml_now(void); /* seconds on a clock that never goes back */
 
@@ -219,6 +232,8 @@ int bdml_snprintf(locale_t c, char *out, size_t size, const char *fmt, ...) BDML
 int bdml_vsnprintf(locale_t c, char *out, size_t size, const char *fmt, va_list ap);
 
 /* ---- files (file.c) --------------------------------------------------------------------------- */
+
+bool bdml_ends_in(const char *path, const char *ending); /* ".csv", upper or lower case */
 
 /* The only way the library writes a file: into a temporary file beside it, then fsync and rename,
  * so that a reader sees the old file or the whole new one. "-" is standard output and devices are

@@ -7,6 +7,9 @@
 
 /* Seconds between two calls of the progress callback: often enough for a smooth bar. */
 static const double PROGRESS_INTERVAL = 0.1;
+/* Fewer operations than this (some 100 microseconds) are over before threads have gathered; and on a busy
+ * machine threads that wait for each other lose a time slice. */
+static const double SMALL_WORK = 1e6;
 
 static const char *const phase_names[BDML_PHASE_COUNT] = {
     "other", "read",     "prepare", "neighbors", "constraints", "solve",
@@ -17,10 +20,8 @@ static const char *const phase_names[BDML_PHASE_COUNT] = {
 
 static bdml_status set_defaults(bdml_handle *h)
 {
-    for (int i = 0; i < BDML_OPT_COUNT; i++) {
+    for (int i = 0; i < BDML_OPT_COUNT; i++)
         BDML_TRY(bdml_set(h, bdml_option_at(i)->name, bdml_option_at(i)->default_value));
-        h->opt[i].changed = false;
-    }
     return BDML_OK;
 }
 
@@ -51,10 +52,8 @@ void bdml_free(bdml_handle *h)
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out)
 {
     bdml_status status = bdml_create(out);
-    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++) {
+    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++)
         status = bdml_set(*out, bdml_option_at(i)->name, parent->opt[i].text);
-        (*out)->opt[i].changed = parent->opt[i].changed;
-    }
     if (status == BDML_OK) status = bdml_set(*out, "threads", "1");
     if (status == BDML_OK) return BDML_OK;
     bdml_free(*out);
@@ -66,6 +65,11 @@ int bdml_threads(const bdml_handle *h)
 {
     int64_t asked = bdml_opt_int(h, BDML_OPT_THREADS);
     return asked > 0 ? (int)asked : omp_get_num_procs();
+}
+
+int bdml_threads_for(const bdml_handle *h, double operations)
+{
+    return operations < SMALL_WORK ? 1 : bdml_threads(h);
 }
 
 /* ---- status and errors ----------------------------------------------------------------------- */
@@ -174,12 +178,26 @@ bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_
 {
     if (!h->progress) return BDML_OK;
     double now = bdml_now();
-    if (done != 0 && done != total && now - h->progress_last < PROGRESS_INTERVAL) return BDML_OK;
+    bool edge = !h->outer.what && (done == 0 || done == total);
+    if (!edge && now - h->progress_last < PROGRESS_INTERVAL) return BDML_OK;
     h->progress_last = now;
+    if (h->outer.what) what = h->outer.what, done = h->outer.done, total = h->outer.total;
     if (h->progress(h->progress_user, what, done, total) != 0) h->cancelled = true;
     if (!h->cancelled) return BDML_OK;
     h->cancelled = false;
     return bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", what);
+}
+
+void bdml_progress_hold(bdml_handle *h, const char *what, int64_t done, int64_t total)
+{
+    h->outer.what = what;
+    h->outer.done = done;
+    h->outer.total = total;
+}
+
+void bdml_progress_release(bdml_handle *h)
+{
+    h->outer.what = NULL;
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */

@@ -37,7 +37,8 @@ typedef struct bdml_verdict {
     bool confirmed; /* every check passed */
     int checks;
     bdml_check check[BDML_CHECKS_MAX];
-    double kappa, lower, upper, objective, worst_margin;
+    double kappa, lower, upper, worst_margin;
+    bool every_trace; /* infeasible: for every trace and margin, not only these */
 } bdml_verdict;
 
 /* Add a check and its figures. */
@@ -47,5 +48,16 @@ void bdml_verdict_note(bdml_verdict *v, const char *what, bool passed, locale_t 
  * not fit the model) is a failure; a refuted claim is BDML_OK with confirmed = false. */
 bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                                const bdml_dataset *data, bdml_verdict *verdict);
+
+/* ---- what goes with the claim (description.c) --------------------------------------------------------- */
+
+/* The same data by fingerprint; the certificate in the description says what the evidence says; kept
+ * training points are L times the prepared data. Adds checks and updates verdict->confirmed. */
+bdml_status bdml_certify_description(bdml_handle *h, const bdml_model *model,
+                                     const bdml_dataset *data, bdml_verdict *verdict);
+/* x (d_in numbers) -> the prepared point, as the model file describes it; scaled: d_in of scratch.
+ * False: a value is missing and the model does not say what to put there. */
+bool bdml_plain_prepare(const bdml_prepare *p, const double *x, long double *scaled,
+                        long double *out);
 
 #endif

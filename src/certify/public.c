@@ -1,23 +1,7 @@
-/* public.c - bdml_certify: load the claim, check that these are its data, run the checks, report. */
+/* public.c - bdml_certify: load the claim, run the checks, report. */
 #include "certify/certify.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-
-/* The data's fingerprint is in the description: other data than those learned from prove nothing. */
-static void check_data(bdml_handle *h, const bdml_model *model, const bdml_dataset *data,
-                       bdml_verdict *v)
-{
-    char found[24];
-    const char *asked = json_string_value(json_object_get(model->info, "data_fingerprint"));
-    snprintf(found, sizeof found, "%016" PRIx64, bdml_dataset_fingerprint(data));
-    bool same = asked && strcmp(asked, found) == 0;
-    bdml_verdict_note(v, "data", same, h->c_locale,
-                      same ? "the data are those the model was learned from (fingerprint %s)"
-                           : "not the data that the model was learned from (fingerprint %s)",
-                      found);
-    v->confirmed = v->confirmed && same;
-}
 
 static json_t *verdict_json(const bdml_model *model, const bdml_verdict *v)
 {
@@ -54,7 +38,7 @@ static bdml_status certify(bdml_handle *h, const char *path, const bdml_dataset 
         goto done;
     }
     BDML_GO(bdml_certify_model(h, model, model->evidence, data, &verdict));
-    check_data(h, model, data, &verdict);
+    BDML_GO(bdml_certify_description(h, model, data, &verdict));
     o = verdict_json(model, &verdict);
     *json = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     *confirmed = verdict.confirmed;
@@ -68,11 +52,11 @@ done:
 bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *data, int *confirmed,
                          char **json)
 {
+    if (confirmed) *confirmed = 0;
+    if (json) *json = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!path || !data || !confirmed || !json)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_certify: no argument may be NULL");
-    *confirmed = 0;
-    *json = NULL;
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CERTIFY);
     bdml_status status = certify(h, path, data, confirmed, json);
     bdml_phase_leave(h, previous);

@@ -38,13 +38,14 @@ struct bdml_dataset {
     char **class_name;   /* classes of them */
     char **feature_name; /* d of them, or NULL */
     char *source;        /* file name for messages, or NULL */
-    double *fill;        /* column means put in for missing values (missing = mean), or NULL */
 };
 
 bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml_dataset **out);
 /* Rows `rows` of `data`, same classes and names. */
 bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
                                 const int64_t *rows, bdml_dataset **out);
+/* Put the column means in the places of missing values: for data that are to be written out. */
+bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data);
 /* BDML_ERR_DATA unless there are labels, of at least two classes. */
 bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
 /* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. */
@@ -179,21 +180,23 @@ bdml_status bdml_write_npy_matrix(bdml_handle *h, const char *path, int64_t rows
 
 /* Fill in missing values, scale, project: fitted on training data, stored in the model.
  *
- *     x <- fill where NaN;   x <- (x - shift) * factor  (zscore, minmax) or x/|x| (unit);
+ *     x <- fill where NaN;   x <- (x - shift) / width  (zscore, minmax) or x/|x| (unit);
  *     x <- basis' (x - center)  (PCA)
  *
- * Constant columns get factor 0: they carry no information and cannot blow up. */
+ * Constant columns get infinite width and become 0: they carry no information and cannot blow up. */
 typedef struct bdml_prepare {
     int d_in, d_out;
     double *fill;    /* d_in, or NULL: missing values are refused */
     int scale;       /* BDML_SCALE_... */
     double *shift;   /* d_in, zscore and minmax; else NULL */
-    double *factor;  /* d_in, zscore and minmax; else NULL */
+    double *width;   /* d_in, zscore and minmax; else NULL */
     double *center;  /* d_in, PCA; else NULL */
     double *basis;   /* d_in x d_out column-major, orthonormal columns, PCA; else NULL */
     double variance; /* share of variance that PCA kept; 1 without */
 } bdml_prepare;
 
+/* p->fill = means of the columns' values that are there. */
+bdml_status bdml_prepare_means(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 /* By the settings of group "prepare". Constant columns are told to the log. */
 bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 /* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */

@@ -19,7 +19,6 @@ void bdml_free_dataset(bdml_dataset *data)
     free(data->x);
     free(data->y);
     free(data->source);
-    free(data->fill);
     free(data);
 }
 
@@ -84,16 +83,25 @@ bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_
         BDML_NEW(h, part->feature_name, d);
         BDML_GO(copy_texts(h, data->feature_name, data->d, part->feature_name));
     }
-    if (data->fill) {
-        BDML_NEW(h, part->fill, d);
-        memcpy(part->fill, data->fill, d * sizeof *part->fill);
-    }
     if (data->source && !(part->source = bdml_strdup(h, data->source))) BDML_GO(BDML_ERR_MEMORY);
 done:
     if (status == BDML_OK)
         *out = part;
     else
         bdml_free_dataset(part);
+    return status;
+}
+
+bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
+{
+    bdml_status status = BDML_OK;
+    bdml_prepare means = {.d_in = data->d};
+    size_t d = (size_t)data->d;
+    BDML_GO(bdml_prepare_means(h, data, &means));
+    for (size_t k = 0; k < (size_t)data->n * d; k++)
+        if (isnan(data->x[k])) data->x[k] = means.fill[k % d];
+done:
+    bdml_prepare_free(&means);
     return status;
 }
 

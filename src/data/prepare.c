@@ -29,13 +29,18 @@ void bdml_prepare_free(bdml_prepare *p)
     if (!p) return;
     free(p->fill);
     free(p->shift);
-    free(p->factor);
+    free(p->width);
     free(p->center);
     free(p->basis);
     memset(p, 0, sizeof *p);
 }
 
 /* ---- column statistics ----------------------------------------------------------------------- */
+
+static double size_of(const bdml_dataset *data)
+{
+    return (double)data->n * (double)data->d;
+}
 
 /* Rows of one part: from .. to. */
 static void part_rows(int64_t n, int part, int64_t *from, int64_t *to)
@@ -81,9 +86,9 @@ static int64_t part_range(const bdml_dataset *data, const double *fill, int part
     return INT64_MAX;
 }
 
-/* Sums of ((x - mean) * inverse)^2, inverse = 1/(max - min): no square can over- or underflow. */
+/* Sums of ((x - mean) / range)^2, range = max - min: no square can over- or underflow. */
 static void part_squares(const bdml_dataset *data, const double *fill, const double *mean,
-                         const double *inverse, int part, double *out)
+                         const double *range, int part, double *out)
 {
     int d = data->d;
     int64_t from, to;
@@ -92,7 +97,7 @@ static void part_squares(const bdml_dataset *data, const double *fill, const dou
     for (int64_t i = from; i < to; i++) {
         const double *x = COL(data->x, d, i);
         for (int j = 0; j < d; j++) {
-            double v = ((fill && isnan(x[j]) ? fill[j] : x[j]) - mean[j]) * inverse[j];
+            double v = ((fill && isnan(x[j]) ? fill[j] : x[j]) - mean[j]) / range[j];
             out[j] += v * v;
         }
     }
@@ -100,21 +105,15 @@ static void part_squares(const bdml_dataset *data, const double *fill, const dou
 
 /* ---- fitting ----------------------------------------------------------------------------------- */
 
-/* The means that stand for missing values: those the reader put in, or those of this data. */
-static bdml_status fit_fill(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+bdml_status bdml_prepare_means(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
     double *sums = NULL;
 
-    if (!data->fill && bdml_opt_int(h, BDML_OPT_MISSING) != BDML_MISSING_MEAN) return BDML_OK;
     BDML_NEW(h, p->fill, d);
-    if (data->fill) {
-        memcpy(p->fill, data->fill, sizeof(double) * (size_t)d);
-        return BDML_OK;
-    }
     BDML_NEW(h, sums, (size_t)PARTS * 2 * (size_t)d);
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h))
+#pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data)))
     for (int part = 0; part < PARTS; part++) part_present(data, part, COL(sums, 2 * d, part));
     for (int j = 0; j < d; j++) {
         double sum = 0.0, count = 0.0;
@@ -156,7 +155,9 @@ static bdml_status fit_range(bdml_handle *h, const bdml_dataset *data, const dou
     int64_t bad = INT64_MAX;
 
     BDML_NEW(h, parts, PARTS * width);
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) reduction(min : bad)
+#pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data))) \
+    reduction(min                                                                         \
+              : bad)
     for (int part = 0; part < PARTS; part++) {
         int64_t row = part_range(data, fill, part, parts + (size_t)part * width);
         bad = BDML_MIN(bad, row);
@@ -180,36 +181,36 @@ done:
     return status;
 }
 
-/* Factor 1/std by the range's own scale: std = range * sqrt(mean ((x - mean)/range)^2). `factor` holds
- * 1/range on entry, 0 for constant columns. */
-static bdml_status zscore_factors(bdml_handle *h, const bdml_dataset *data, const bdml_prepare *p)
+/* Width = std by the range's own scale: std = range * sqrt(mean ((x - mean)/range)^2). `width` holds
+ * the range on entry, infinity for constant columns. */
+static bdml_status zscore_widths(bdml_handle *h, const bdml_dataset *data, const bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
     double *parts = NULL;
 
     BDML_NEW(h, parts, (size_t)PARTS * (size_t)d);
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h))
+#pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data)))
     for (int part = 0; part < PARTS; part++)
-        part_squares(data, p->fill, p->shift, p->factor, part, COL(parts, d, part));
+        part_squares(data, p->fill, p->shift, p->width, part, COL(parts, d, part));
     for (int j = 0; j < d; j++) {
         double sum = 0.0;
         for (int part = 0; part < PARTS; part++) sum += COL(parts, d, part)[j];
-        if (sum > 0.0) p->factor[j] /= sqrt(sum / (double)data->n);
-        if (!isfinite(p->factor[j])) p->factor[j] = 0.0;
+        p->width[j] *= sum > 0.0 ? sqrt(sum / (double)data->n) : 1.0;
+        if (!(p->width[j] > 0.0)) p->width[j] = INFINITY; /* underflow: constant after all */
     }
 done:
     free(parts);
     return status;
 }
 
-static void tell_constant(bdml_handle *h, const bdml_dataset *data, const double *factor)
+static void tell_constant(bdml_handle *h, const bdml_dataset *data, const double *width)
 {
     char list[512] = "";
     int count = 0;
     size_t used = 0;
     for (int j = 0; j < data->d; j++) {
-        if (factor[j] != 0.0) continue;
+        if (isfinite(width[j])) continue;
         if (count++ >= NAMED) continue;
         const char *name = data->feature_name ? data->feature_name[j] : NULL;
         int n = name ? snprintf(list + used, sizeof list - used, "%s %d ('%.32s')", used ? "," : "",
@@ -232,7 +233,7 @@ static bdml_status fit_scale(bdml_handle *h, const bdml_dataset *data, bdml_prep
     BDML_GO(fit_range(h, data, p->fill, stats)); /* also finds values that are not finite */
     if (p->scale != BDML_SCALE_ZSCORE && p->scale != BDML_SCALE_MINMAX) goto done;
     BDML_NEW(h, p->shift, d);
-    BDML_NEW(h, p->factor, d);
+    BDML_NEW(h, p->width, d);
     const double *lo = stats, *hi = stats + d, *mean = stats + 2 * (size_t)d;
     for (int j = 0; j < d; j++) {
         double range = hi[j] - lo[j], size = BDML_MAX(fabs(lo[j]), fabs(hi[j]));
@@ -244,10 +245,10 @@ static bdml_status fit_scale(bdml_handle *h, const bdml_dataset *data, bdml_prep
         }
         bool constant = range <= NOISE * size || range < DBL_MIN;
         p->shift[j] = p->scale == BDML_SCALE_MINMAX || constant ? lo[j] : mean[j];
-        p->factor[j] = constant ? 0.0 : 1.0 / range;
+        p->width[j] = constant ? INFINITY : range;
     }
-    if (p->scale == BDML_SCALE_ZSCORE) BDML_GO(zscore_factors(h, data, p));
-    tell_constant(h, data, p->factor);
+    if (p->scale == BDML_SCALE_ZSCORE) BDML_GO(zscore_widths(h, data, p));
+    tell_constant(h, data, p->width);
 done:
     free(stats);
     return status;
@@ -267,7 +268,8 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prep
                            (long long)data->n, data->d);
         goto done;
     }
-    BDML_GO(fit_fill(h, data, p));
+    if (bdml_opt_int(h, BDML_OPT_MISSING) == BDML_MISSING_MEAN)
+        BDML_GO(bdml_prepare_means(h, data, p));
     BDML_GO(fit_scale(h, data, p));
     if (bdml_opt_real(h, BDML_OPT_PCA) > 0.0) BDML_GO(bdml_pca_fit(h, data, p));
 done:
@@ -292,7 +294,7 @@ static bool scale_row(const bdml_prepare *p, const double *x, double *z)
     if (!is_usable(p, x)) return false;
     for (int j = 0; j < d; j++) {
         double v = p->fill && isnan(x[j]) ? p->fill[j] : x[j];
-        z[j] = p->factor ? (v - p->shift[j]) * p->factor[j] : v;
+        z[j] = p->width ? (v - p->shift[j]) / p->width[j] : v;
     }
     if (p->scale == BDML_SCALE_UNIT) {
         double norm = bdml_la_norm(d, z);
@@ -311,9 +313,9 @@ bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n,
                                int64_t ld, int64_t first, double *z)
 {
     int64_t bad = INT64_MAX;
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) \
-    reduction(min                                                      \
-              : bad) if (n > ROWS_AT_ONCE)
+#pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, (double)n * p->d_in)) \
+    reduction(min                                                                               \
+              : bad)
     for (int64_t i = 0; i < n; i++) {
         const double *row = COL(x, ld, i);
         if (!scale_row(p, row, COL(z, p->d_in, i))) bad = BDML_MIN(bad, i);

@@ -13,16 +13,14 @@ typedef struct rows {
     size_t capacity_x, capacity_y; /* in values */
     double *x;
     int32_t *y;
-    double *sum; /* missing = mean: of the values that are there, and how many */
-    int64_t *count;
-    int64_t missing;
+    int64_t *count;  /* missing = mean: values that are there, per column */
+    int64_t missing; /* and those that are not */
 } rows;
 
 static void free_rows(rows *r)
 {
     free(r->x);
     free(r->y);
-    free(r->sum);
     free(r->count);
     bdml_source_close(r->s);
 }
@@ -51,47 +49,33 @@ static bdml_status refuse_missing(bdml_handle *h, const rows *r, const bdml_bloc
         "fills in the column's mean");
 }
 
-static bdml_status add_to_mean(bdml_handle *h, rows *r, const double *x)
+/* missing = mean: the value stays NaN in the data set. The mean that is filled in is that of the rows
+ * that a model is trained on, which only the preparation knows. */
+static bdml_status count_values(bdml_handle *h, rows *r, const double *x)
 {
     bdml_status status = BDML_OK;
     int d = r->s->d;
-    if (!r->sum) {
-        BDML_NEW(h, r->sum, d);
-        BDML_NEW(h, r->count, d);
-    }
+    if (!r->count) BDML_NEW(h, r->count, d);
     for (int j = 0; j < d; j++) {
-        if (isnan(x[j])) {
-            r->missing++;
-        } else {
-            r->sum[j] += x[j];
-            r->count[j]++;
-        }
+        r->count[j] += !isnan(x[j]);
+        r->missing += isnan(x[j]);
     }
 done:
     return status;
 }
 
-/* Column means into data->fill, and into the places where a value is missing. */
-static bdml_status fill_in(bdml_handle *h, const rows *r, bdml_dataset *data)
+static bdml_status check_means(bdml_handle *h, const rows *r, const bdml_dataset *data)
 {
-    bdml_status status = BDML_OK;
-    size_t d = (size_t)data->d;
-    BDML_NEW(h, data->fill, d);
-    for (size_t j = 0; j < d; j++) {
+    for (int j = 0; j < data->d; j++)
         if (r->count[j] == 0)
-            BDML_GO(
-                bdml_fail(h, BDML_ERR_DATA,
-                          "%s: column %zu (%s) has no value at all: there is no mean to fill in",
-                          r->s->path, j + 1, data->feature_name ? data->feature_name[j] : "-"));
-        data->fill[j] = r->sum[j] / (double)r->count[j];
-    }
-    for (size_t k = 0; k < (size_t)data->n * d; k++)
-        if (isnan(data->x[k])) data->x[k] = data->fill[k % d];
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "%s: column %d (%s) has no value at all: there is no mean to fill in",
+                             r->s->path, j + 1, data->feature_name ? data->feature_name[j] : "-");
     if (r->missing > 0)
-        bdml_log(h, BDML_LOG_WARNING, "%s: %lld missing values filled in with their column's mean",
+        bdml_log(h, BDML_LOG_WARNING,
+                 "%s: %lld values are missing; the mean of the training rows is filled in",
                  r->s->path, (long long)r->missing);
-done:
-    return status;
+    return BDML_OK;
 }
 
 /* ---- collecting ---------------------------------------------------------------------------------- */
@@ -129,7 +113,7 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
         }
         if (j < b->d && (policy == BDML_MISSING_ERROR || j < 0))
             return refuse_missing(h, r, b, i, j);
-        if (policy == BDML_MISSING_MEAN) BDML_TRY(add_to_mean(h, r, x));
+        if (policy == BDML_MISSING_MEAN) BDML_TRY(count_values(h, r, x));
         memcpy(r->x + (size_t)r->n * d, x, d * sizeof *x);
         if (r->y) r->y[r->n] = b->label[i];
         r->n++;
@@ -237,7 +221,7 @@ static bdml_status make_dataset(bdml_handle *h, rows *r, bdml_dataset *data)
     data->feature_name = s->feature_name;
     s->feature_name = NULL;
     if (!(s->path = bdml_strdup(h, data->source))) return BDML_ERR_MEMORY;
-    if (r->sum) BDML_TRY(fill_in(h, r, data));
+    if (r->count) BDML_TRY(check_means(h, r, data));
     if (data->y) BDML_TRY(sort_classes(h, r, data));
     doubt_label(h, s, data);
     return BDML_OK;

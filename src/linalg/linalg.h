@@ -19,9 +19,10 @@
 
 /* ---- guard (guard.c) ------------------------------------------------------------------------ */
 
-/* Every public call that computes is bracketed by these; they nest, in any number of threads. */
-void bdml_la_enter(void);
-void bdml_la_leave(void);
+/* Every public call that computes is bracketed by these; they nest, and calls on several handles may
+ * run at once. */
+void bdml_la_enter(bdml_handle *h);
+void bdml_la_leave(bdml_handle *h);
 /* Let BLAS use `threads` threads for one LAPACK call, if no other bdml call runs at the moment;
  * false when one does. Until bdml_la_narrow no other call may begin. */
 bool bdml_la_widen(int threads);
@@ -87,5 +88,9 @@ bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool 
 bdml_status bdml_la_orth(bdml_handle *h, int m, int n, double *a);
 /* Singular values of A (m x n), descending, min(m,n) of them; a is destroyed. */
 bdml_status bdml_la_singular_values(bdml_handle *h, int m, int n, double *a, double *sigma);
+
+/* Solve A x = b, A n x n symmetric positive definite (lower triangle read, then holds its Cholesky
+ * factor), b overwritten by x. False when A is not positive definite. */
+bool bdml_la_solve_spd(int n, double *a, double *b);
 
 #endif

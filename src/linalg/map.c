@@ -29,7 +29,7 @@ void bdml_la_map_rows(const bdml_handle *h, int q, int d, const double *a, int64
                       const double *x, int64_t ldx, double *z, double *ws)
 {
     int64_t full = n / MAP_ROWS;
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (full > 1)
+#pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, (double)n *q *d))
     for (int64_t t = 0; t < full; t++)
         bdml_la_gemm('T', 'N', q, MAP_ROWS, d, 1.0, a, d, COL(x, ldx, t * MAP_ROWS), (int)ldx, 0.0,
                      COL(z, q, t * MAP_ROWS), q);

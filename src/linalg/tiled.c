@@ -12,7 +12,8 @@ void bdml_la_gemm_tiled(const bdml_handle *h, char ta, char tb, int m, int64_t n
                         double beta, double *c, int64_t ldc)
 {
     int64_t tiles = (n + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
-#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h)) if (tiles > 1)
+#pragma omp parallel for schedule(dynamic) \
+    num_threads(bdml_threads_for(h, (double)m *(double)n *(double)k))
     for (int64_t t = 0; t < tiles; t++) {
         int64_t j = t * GEMM_COLUMNS;
         int columns = (int)BDML_MIN((int64_t)GEMM_COLUMNS, n - j);
@@ -55,7 +56,7 @@ void bdml_la_gram(const bdml_handle *h, int d, int64_t n, const double *x, int64
     size_t dd = (size_t)d * (size_t)d, stride = dd + (size_t)d * GRAM_CHUNK;
     int64_t per_part = BDML_MAX((n + GRAM_PARTS - 1) / GRAM_PARTS, 1);
     int parts = (int)BDML_MAX((n + per_part - 1) / per_part, 1);
-#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h)) if (parts > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads_for(h, (double)n *d *d))
     for (int p = 0; p < parts; p++) {
         int64_t from = p * per_part, count = BDML_MIN(per_part, n - from);
         double *part = ws + (size_t)p * stride;

@@ -93,6 +93,8 @@ static bdml_status get_header(bdml_handle *h, const json_t *o, bdml_evidence *e,
     const json_t *R = json_object_get(o, "R");
     e->R = R ? json_number_value(R) : INFINITY;
     if (!(e->K >= 1.0) || !(e->R > 0.0) || n < 0) return refuse(h, "K, R or rows out of range");
+    if (!(e->margin > 0.0) || !(e->g_scale > 0.0) || !(e->cost >= 0.0) || !(e->gap_asked > 0.0))
+        return refuse(h, "margin, cost, gap or the scale of the objective out of range");
     e->claim = (bdml_claim)known_claim;
     e->pull = (bdml_pull)known_pull;
     e->hard = hard;
@@ -127,7 +129,15 @@ static bdml_status get_constraints(bdml_handle *h, const bdml_container *in, bdm
     BDML_TRY(get_i4(h, in, "evidence.far", &c->m, &c->far));
     BDML_TRY(get_i4(h, in, "evidence.near", &c->m, &c->near));
     BDML_TRY(get_f8(h, in, "evidence.margin", &c->m, &c->margin));
-    return get_f8(h, in, "evidence.weight", &c->m, &c->weight);
+    BDML_TRY(get_f8(h, in, "evidence.weight", &c->m, &c->weight));
+    if (c->m < 1) return refuse(h, "there is no constraint");
+    for (int64_t t = 0; t < c->m; t++) {
+        if (c->margin && !(c->margin[t] >= 0.0 && isfinite(c->margin[t])))
+            return refuse(h, "a margin is negative or not finite");
+        if (c->weight && !(c->weight[t] >= 0.0 && isfinite(c->weight[t])))
+            return refuse(h, "a weight is negative or not finite");
+    }
+    return BDML_OK;
 }
 
 static bdml_status get_reference(bdml_handle *h, const bdml_container *c, bdml_evidence *e)

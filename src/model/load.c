@@ -23,7 +23,7 @@ static bdml_status read_int(bdml_handle *h, const json_t *header, const char *ke
                      (long long)least, (long long)most);
 }
 
-/* An array of finite doubles that must be there exactly when `wanted`. */
+/* An array of finite doubles (widths may be infinite) that must be there exactly when `wanted`. */
 static bdml_status read_array(bdml_handle *h, const bdml_container *c, const char *name,
                               int64_t rows, int64_t columns, bool wanted, double **out)
 {
@@ -32,8 +32,9 @@ static bdml_status read_array(bdml_handle *h, const bdml_container *c, const cha
         return bdml_fail(h, BDML_ERR_FORMAT, "damaged model: array '%s' %s", name,
                          wanted ? "is missing" : "does not belong there");
     size_t cells = (size_t)rows * (size_t)BDML_MAX(columns, 1);
+    bool may_be_infinite = strcmp(name, "width") == 0; /* that of a constant column is */
     for (size_t k = 0; *out && k < cells; k++)
-        if (!isfinite((*out)[k]))
+        if (isnan((*out)[k]) || (isinf((*out)[k]) && !may_be_infinite))
             return bdml_fail(h, BDML_ERR_FORMAT, "damaged model: array '%s' holds %g", name,
                              (*out)[k]);
     return BDML_OK;
@@ -62,7 +63,7 @@ static bdml_status read_prepare(bdml_handle *h, const bdml_container *c, const j
     bool columns = p->scale == BDML_SCALE_ZSCORE || p->scale == BDML_SCALE_MINMAX;
     BDML_TRY(read_array(h, c, "fill", d_in, 0, json_is_true(fill), &p->fill));
     BDML_TRY(read_array(h, c, "shift", d_in, 0, columns, &p->shift));
-    BDML_TRY(read_array(h, c, "factor", d_in, 0, columns, &p->factor));
+    BDML_TRY(read_array(h, c, "width", d_in, 0, columns, &p->width));
     BDML_TRY(read_array(h, c, "center", d_in, 0, variance != NULL, &p->center));
     return read_array(h, c, "basis", d_out, d_in, variance != NULL, &p->basis);
 }
@@ -153,8 +154,8 @@ static bdml_status model_from(bdml_handle *h, bdml_container *c, const char *nam
 bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out)
 {
     bdml_container *c;
+    if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
-    *out = NULL;
     if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model: path must not be NULL");
     BDML_TRY(bdml_container_load(h, path, &c));
     return model_from(h, c, path, false, out);
@@ -163,8 +164,8 @@ bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out)
 bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size, bdml_model **out)
 {
     bdml_container *c;
+    if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
-    *out = NULL;
     if (!bytes)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model_bytes: bytes must not be NULL");
     BDML_TRY(bdml_container_from_bytes(h, bytes, size, "model in memory", &c));

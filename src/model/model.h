@@ -8,6 +8,9 @@
 
 #include "data/data.h"
 
+/* A JSON string; bytes of text that is not UTF-8 become '?'. NULL: out of memory. */
+json_t *bdml_json_text(const char *s);
+
 /* ---- container (container.c): the file format of models, proofs and checkpoints ------------------- */
 
 /*
@@ -60,7 +63,7 @@ struct bdml_model {
     int32_t *y;
     json_t *info; /* method, settings, fingerprint, times, certificate: grows with the methods */
     struct bdml_evidence *evidence; /* what the solver can prove, or NULL (evidence.h) */
-    _Atomic(char *) description; /* info and shape as JSON text, made on demand */
+    _Atomic(char *) description;    /* info and shape as JSON text, made on demand */
 };
 
 /* A model with everything but L: the preparation is taken over (moved), names copied from data. */
@@ -74,6 +77,8 @@ bdml_status bdml_metric_factor(bdml_handle *h, int d, const double *m, int *rank
 bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const double *m);
 /* L (q x model->d rows) is copied; kappa computed from it. */
 bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l);
+/* BDML_ERR_ARGUMENT for a proof of infeasibility: it has no map to apply. */
+bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model);
 /* Map the prepared training points and keep them, if they fit in the setting's limit. */
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_model *model, int64_t n, const double *x,
                                    const int32_t *y);

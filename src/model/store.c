@@ -174,7 +174,7 @@ static bdml_status pack(bdml_handle *h, const bdml_model *m, bdml_container *c)
     BDML_TRY(put(h, c, "map", m->q, m->d, m->l));
     BDML_TRY(put(h, c, "fill", p->d_in, 0, p->fill));
     BDML_TRY(put(h, c, "shift", p->d_in, 0, p->shift));
-    BDML_TRY(put(h, c, "factor", p->d_in, 0, p->factor));
+    BDML_TRY(put(h, c, "width", p->d_in, 0, p->width));
     BDML_TRY(put(h, c, "center", p->d_in, 0, p->center));
     BDML_TRY(put(h, c, "basis", p->d_out, p->d_in, p->basis));
     BDML_TRY(put(h, c, "points", m->points, m->q, m->z));
@@ -209,12 +209,12 @@ bdml_status bdml_save_model_bytes(bdml_handle *h, const bdml_model *model, void 
                                   size_t *size)
 {
     bdml_container *c;
+    if (bytes) *bytes = NULL;
+    if (size) *size = 0;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || !bytes || !size)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_save_model_bytes: model, bytes and size must not be NULL");
-    *bytes = NULL;
-    *size = 0;
     BDML_TRY(packed(h, model, &c));
     bdml_status status = bdml_container_to_bytes(h, c, bytes, size);
     bdml_container_free(c);

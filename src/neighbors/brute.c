@@ -124,7 +124,7 @@ static void search_chunk(bdml_knn_brute *b, const bdml_knn_kernel *kernel, int64
                          int64_t count_r, bdml_knn_progress *p)
 {
     /* Few queries: smaller blocks, so that all threads have some. */
-    int64_t share = (b->held + 2 * b->threads - 1) / (2 * b->threads);
+    int64_t parts = 2 * (int64_t)b->threads, share = (b->held + parts - 1) / parts;
     int64_t rows = BDML_MIN(BDML_MAX(share, BLOCK_LEAST), b->block);
     int64_t blocks = (b->held + rows - 1) / rows;
 #pragma omp parallel for schedule(dynamic) num_threads(b->threads)
@@ -234,7 +234,10 @@ done:
 bdml_status bdml_knn_brute_search(bdml_knn_task *t, bool *usable)
 {
     bdml_status status = BDML_OK;
-    bdml_knn_brute b = {.t = t, .threads = bdml_threads(t->h)};
+    double products = (double)t->reference.n * (double)t->query.n * (double)t->d;
+    bdml_knn_brute b = {.t = t,
+                        .threads = bdml_threads_for(t->h, products),
+                        .wide = BDML_KNN_HAS_WIDE()};
     const bdml_knn_kernel *kernel = NULL;
 
     *usable = true;

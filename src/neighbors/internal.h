@@ -108,6 +108,7 @@ typedef struct bdml_knn_brute {
     double e, tiny;
     bool both; /* a tile of products serves its rows and its columns: queries = reference rows */
     int threads;
+    bool wide; /* the processor has what BDML_KNN_WIDE functions need */
 
     /* Sizes that keep the working memory in its bound. */
     int block;                /* rows of a tile */
@@ -130,6 +131,16 @@ typedef struct bdml_knn_brute {
     void *high;          /* capacity: v + wide_a + wide_b */
     bdml_knn_pair *pair; /* capacity */
 } bdml_knn_brute;
+
+/* Functions compiled for AVX2, called only where the processor has it. The sums and comparisons in
+ * them give the same bits. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define BDML_KNN_WIDE       __attribute__((target("avx2")))
+#define BDML_KNN_HAS_WIDE() (__builtin_cpu_supports("avx2") != 0)
+#else
+#define BDML_KNN_WIDE
+#define BDML_KNN_HAS_WIDE() false
+#endif
 
 /* What depends on the real type; one instance for double, one for float. */
 typedef struct bdml_knn_kernel {

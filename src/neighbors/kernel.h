@@ -22,6 +22,8 @@ static KERNEL(view) KERNEL(look)(const bdml_knn_brute *b, int thread)
                           .pair = b->pair + at * capacity};
 }
 
+enum { STRIDE = 32 }; /* products compared at once: a multiple of any vector register */
+
 /* ---- rows ------------------------------------------------------------------------------------- */
 
 static void KERNEL(measure)(const bdml_knn_brute *b, void *low, void *wide, int64_t i, double norm2)
@@ -167,43 +169,65 @@ static void KERNEL(push)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q, i
 
 /* ---- scan ---------------------------------------------------------------------------------------- */
 
-/* Compare whole STRIDEs without branches; look closer only where one has a value below a limit. */
-enum { STRIDE = 32 };
+/* Whole STRIDEs are compared without branches; only one with a value below a limit is looked into.
+ * From place j on: the start of the first such stride, or of the rest that is shorter than one. */
+static inline int KERNEL(skip_query)(const REAL *s, const REAL *low, REAL limit, int j, int n)
+{
+    for (; j + STRIDE <= n; j += STRIDE) {
+        MASK hit = 0;
+        for (int i = j; i < j + STRIDE; i++) hit |= s[i] + low[i] <= limit;
+        if (hit) break;
+    }
+    return j;
+}
+
+/* The same when every product also counts for its reference row as a query. */
+static inline int KERNEL(skip_both)(const REAL *s, const REAL *low, REAL limit, REAL mine,
+                                    const REAL *other, int j, int n)
+{
+    for (; j + STRIDE <= n; j += STRIDE) {
+        MASK hit = 0;
+        for (int i = j; i < j + STRIDE; i++)
+            hit |= (s[i] + low[i] <= limit) | (s[i] + mine <= other[i]);
+        if (hit) break;
+    }
+    return j;
+}
+
+/* Compiled again for wider registers, where the processor has them. */
+BDML_KNN_WIDE static int KERNEL(skip_query_wide)(const REAL *s, const REAL *low, REAL limit, int j,
+                                                 int n)
+{
+    return KERNEL(skip_query)(s, low, limit, j, n);
+}
+BDML_KNN_WIDE static int KERNEL(skip_both_wide)(const REAL *s, const REAL *low, REAL limit,
+                                                REAL mine, const REAL *other, int j, int n)
+{
+    return KERNEL(skip_both)(s, low, limit, mine, other, j, n);
+}
 
 /* Products s[0..n) of query q with reference positions r.. */
 static void KERNEL(scan_query)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q, int64_t r,
                                int n, const REAL *s)
 {
     const REAL *low = w->low_r + r, *limit = w->limit + (q - b->first);
-    for (int j0 = 0; j0 < n; j0 += STRIDE) {
-        int end = BDML_MIN(j0 + STRIDE, n);
-        if (end - j0 == STRIDE) {
-            REAL bar = *limit;
-            MASK hit = 0;
-            for (int j = j0; j < j0 + STRIDE; j++) hit |= s[j] + low[j] <= bar;
-            if (!hit) continue;
-        }
-        for (int j = j0; j < end; j++)
+    for (int j = 0; j < n;) {
+        j = b->wide ? KERNEL(skip_query_wide)(s, low, *limit, j, n)
+                    : KERNEL(skip_query)(s, low, *limit, j, n);
+        for (int end = BDML_MIN(j + STRIDE, n); j < end; j++)
             if (s[j] + low[j] <= *limit) KERNEL(push)(b, w, q, r + j, s[j] + low[j]);
     }
 }
 
-/* The same when every product also counts for its reference row as a query. */
 static void KERNEL(scan_both)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q, int64_t r,
                               int n, const REAL *s)
 {
     const REAL *low = w->low_r + r, *other = w->limit + (r - b->first);
     const REAL *limit = w->limit + (q - b->first), mine = w->low_q[q];
-    for (int j0 = 0; j0 < n; j0 += STRIDE) {
-        int end = BDML_MIN(j0 + STRIDE, n);
-        if (end - j0 == STRIDE) {
-            REAL bar = *limit;
-            MASK hit = 0;
-            for (int j = j0; j < j0 + STRIDE; j++)
-                hit |= (s[j] + low[j] <= bar) | (s[j] + mine <= other[j]);
-            if (!hit) continue;
-        }
-        for (int j = j0; j < end; j++) {
+    for (int j = 0; j < n;) {
+        j = b->wide ? KERNEL(skip_both_wide)(s, low, *limit, mine, other, j, n)
+                    : KERNEL(skip_both)(s, low, *limit, mine, other, j, n);
+        for (int end = BDML_MIN(j + STRIDE, n); j < end; j++) {
             if (s[j] + low[j] <= *limit) KERNEL(push)(b, w, q, r + j, s[j] + low[j]);
             if (s[j] + mine <= other[j]) KERNEL(push)(b, w, r + j, q, s[j] + mine);
         }

@@ -4,8 +4,6 @@
  * the order in which candidates were found. */
 #include "neighbors/internal.h"
 
-#include <stdlib.h>
-
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT \
     OFF /* a fused multiply-add would round differently; gcc's C11 mode has none */
@@ -46,51 +44,65 @@ static void swap(bdml_knn_pair *a, bdml_knn_pair *b)
     *b = t;
 }
 
-/* Quickselect around the median of three, until the k-th pair stands where sorting would put it. */
+/* Split p[lo..hi] around the median of three: [lo, *left] <= pivot <= [*right, hi]. */
+static void split(bdml_knn_pair *p, int64_t lo, int64_t hi, int64_t *left, int64_t *right)
+{
+    int64_t mid = lo + (hi - lo) / 2, i = lo, j = hi;
+    if (bdml_knn_before(p[mid], p[lo])) swap(&p[mid], &p[lo]);
+    if (bdml_knn_before(p[hi], p[lo])) swap(&p[hi], &p[lo]);
+    if (bdml_knn_before(p[hi], p[mid])) swap(&p[hi], &p[mid]);
+    bdml_knn_pair pivot = p[mid];
+    while (i <= j) {
+        while (bdml_knn_before(p[i], pivot)) i++;
+        while (bdml_knn_before(pivot, p[j])) j--;
+        if (i <= j) swap(&p[i++], &p[j--]);
+    }
+    *left = j;
+    *right = i;
+}
+
+/* Quickselect, until the k-th pair stands where sorting would put it. */
 void bdml_knn_select(bdml_knn_pair *p, int64_t count, int64_t k)
 {
-    int64_t lo = 0, hi = count - 1, target = k - 1;
+    int64_t lo = 0, hi = count - 1, target = k - 1, left, right;
     if (k <= 0 || k >= count) return;
     while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2, i = lo, j = hi;
-        if (bdml_knn_before(p[mid], p[lo])) swap(&p[mid], &p[lo]);
-        if (bdml_knn_before(p[hi], p[lo])) swap(&p[hi], &p[lo]);
-        if (bdml_knn_before(p[hi], p[mid])) swap(&p[hi], &p[mid]);
-        bdml_knn_pair pivot = p[mid];
-        while (i <= j) {
-            while (bdml_knn_before(p[i], pivot)) i++;
-            while (bdml_knn_before(pivot, p[j])) j--;
-            if (i <= j) swap(&p[i++], &p[j--]);
-        }
-        if (target > j && target < i) return; /* [lo, j] <= pivot <= [i, hi] */
-        if (target <= j)
-            hi = j;
+        split(p, lo, hi, &left, &right);
+        if (target > left && target < right) return;
+        if (target <= left)
+            hi = left;
         else
-            lo = i;
+            lo = right;
     }
 }
 
-static int compare(const void *a, const void *b)
+static void insertion_sort(bdml_knn_pair *pair, int64_t count)
 {
-    bdml_knn_pair p, q;
-    memcpy(&p, a, sizeof p);
-    memcpy(&q, b, sizeof q);
-    return bdml_knn_before(p, q) ? -1 : bdml_knn_before(q, p);
-}
-
-void bdml_knn_sort(bdml_knn_pair *pair, int64_t count)
-{
-    enum { SHORT = 32 }; /* insertion sort wins below */
-    if (count > SHORT) {
-        qsort(pair, (size_t)count, sizeof *pair, compare);
-        return;
-    }
     for (int64_t i = 1; i < count; i++) {
         bdml_knn_pair p = pair[i];
         int64_t j = i;
         for (; j > 0 && bdml_knn_before(p, pair[j - 1]); j--) pair[j] = pair[j - 1];
         pair[j] = p;
     }
+}
+
+/* Quicksort; the shorter side by recursion, so that the stack stays small. */
+void bdml_knn_sort(bdml_knn_pair *pair, int64_t count)
+{
+    enum { SHORT = 24 }; /* insertion sort wins below */
+    while (count > SHORT) {
+        int64_t left, right;
+        split(pair, 0, count - 1, &left, &right);
+        if (left + 1 < count - right) {
+            bdml_knn_sort(pair, left + 1);
+            pair += right;
+            count -= right;
+        } else {
+            bdml_knn_sort(pair + right, count - right);
+            count = left + 1;
+        }
+    }
+    insertion_sort(pair, count);
 }
 
 void bdml_knn_heap_replace(bdml_knn_pair *heap, int64_t k, bdml_knn_pair p)

@@ -8,6 +8,10 @@
 
 #include <stdlib.h>
 
+/* Below so many multiplications a call is over before threads have gathered; where other programs keep
+ * the cores busy, waiting for them costs a hundred times the work. */
+static const double SERIAL_BELOW = 2e6;
+
 /* ---- selection ------------------------------------------------------------------------------- */
 
 void bdml_margin_select_none(bdml_margin *op)
@@ -237,10 +241,11 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
     op->h = h;
     op->c = c;
     op->d = d;
-    op->threads = bdml_threads(h);
     op->parts = most_parts(d);
     op->pairs = c->pairs;
     op->points = number_points(c, n, number);
+    bool small = (double)op->points * d * d < SERIAL_BELOW;
+    op->threads = small ? 1 : bdml_threads(h);
     BDML_GO(allocate(h, op));
     copy_points(op, n, x, ld, number, mean);
     index_pairs(op, number);
@@ -279,4 +284,10 @@ void bdml_margin_set_reduce(bdml_margin *op, bdml_reduce_fn reduce, void *user)
 {
     op->reduce = reduce;
     op->reduce_user = user;
+}
+
+void bdml_margin_difference(const bdml_margin *op, int64_t p, double *f)
+{
+    const double *a = COL(op->x, op->d, op->pi[p]), *b = COL(op->x, op->d, op->pj[p]);
+    for (int r = 0; r < op->d; r++) f[r] = a[r] - b[r];
 }

@@ -4,11 +4,13 @@
 
 bdml_mining bdml_mining_from_options(const bdml_handle *h)
 {
-    return (bdml_mining){.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
-                         .rule = (int)bdml_opt_int(h, BDML_OPT_RULE),
-                         .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
-                         .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
-                         .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    bdml_mining how = {.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
+                       .rule = (int)bdml_opt_int(h, BDML_OPT_RULE),
+                       .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
+                       .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
+                       .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    if (how.rule == BDML_RULE_AUTO) how.rule = BDML_RULE_CLASS;
+    return how;
 }
 
 static bdml_status mine(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
@@ -47,13 +49,14 @@ done:
 
 bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
 {
+    if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and out must not be NULL");
     *out = NULL;
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     bdml_status status = make(h, data, out);
     bdml_phase_leave(h, previous);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }

@@ -1,8 +1,8 @@
 /* active.c - the constraints that the inner iteration looks at.
  *
- * A constraint with y = 0 and a value well above its margin adds nothing to the gradient, so that it
- * may be left out until a check of all constraints finds it wanted. The list holds what is active
- * and what might become so before the next check. */
+ * A constraint with y = 0 and a value well above its margin adds nothing to the gradient, so
+ * that it may be left out until a check of all constraints finds it wanted. The list holds what
+ * is active and what might become so before the next check. */
 #include "solver/engine.h"
 
 /* A constraint is listed while its value is below its margin and this multiple of it more. */

@@ -5,13 +5,14 @@
  *
  *     LB(t y) = t b'y - t^2 sum q y^2/2 + min over the set, trace <= R' of <G - t A*y, M>
  *
- * with R' = min(R, upper/gamma): no better M has a larger trace (eq. 14). rho(t), the least
- * <G - t A*y, M> per unit of trace, is concave in t with rho(0) = gamma > 0; the bound is best near its root,
- * and a chord of a concave function finds a t before the root without another eigenproblem. */
+ * with R' = min(R, upper/gamma): no better M has a larger trace (eq. 14). rho(t), the least <G -
+ * t A*y, M> per unit of trace, is concave in t with rho(0) = gamma > 0; the bound is best near
+ * its root, and a chord of a concave function finds a t before the root without another
+ * eigenproblem. */
 #include "solver/engine.h"
 
-/* Rounding of the matrix G - A*y and of its eigenvalues, in units of eps times the norms that enter:
- * r for the eigenproblem, the constant for the blocked sums that build it. */
+/* Rounding of the matrix G - A*y and of its eigenvalues, in units of eps times the norms that
+ * enter: r for the eigenproblem, the constant for the blocked sums that build it. */
 static const double ROUNDING = 64.0;
 static const double EPS = 2.220446049250313e-16;
 
@@ -30,7 +31,7 @@ double bdml_dual_error(const bdml_engine *e, const double *y)
     return EPS * (e->r + ROUNDING) * sum;
 }
 
-/* ---- upper ------------------------------------------------------------------------------------------ */
+/* ---- upper ---------------------------------------------------------------------------------- */
 
 static void keep(bdml_engine *e, double upper, double t, double theta)
 {
@@ -105,10 +106,8 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     double rounding = EPS * (e->r + ROUNDING) * top; /* of a value <A_t,M>, |A_t| = 1 */
     double t = needed_scale(e, rounding), limit = bdml_spectral_max_scale(&e->set, e->l);
     e->scalable = e->set.ops->is_cone && t <= limit;
-    if (e->scalable)
-        keep(e, t * f, t, 0.0);
-    else if (t <= 1.0)
-        keep(e, f, 1.0, 0.0);
+    if (e->scalable) keep(e, t * f, t, 0.0);
+    if (t <= 1.0) keep(e, f, 1.0, 0.0); /* better where f < 0, and where scaling is not allowed */
     if (e->scalable && e->aim == 1.0) return BDML_OK;
     if (isfinite(limit))
         remember_interior(e, limit, f); /* limit is 1 where scaling is not allowed */
@@ -119,7 +118,7 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     return BDML_OK;
 }
 
-/* ---- lower ------------------------------------------------------------------------------------------ */
+/* ---- lower ---------------------------------------------------------------------------------- */
 
 typedef struct dual {
     const double *y;
@@ -149,7 +148,8 @@ static bdml_status density_at(bdml_engine *e, const dual *D, double t, double *r
 /* The bound at t, given rho there; without a finite trace it needs rho >= 0. */
 static void try_t(bdml_engine *e, const dual *D, double t, double rho)
 {
-    double R = BDML_MIN(e->set.trace, e->upper / e->gamma);
+    double R = e->set.trace;
+    if (e->gamma > 0.0) R = BDML_MIN(R, e->upper / e->gamma);
     if (t > D->most || t < 0.0) return;
     if (rho >= 0.0)
         improve(e, D, t, 0.0);
@@ -169,7 +169,8 @@ static bdml_status search_t(bdml_engine *e, const dual *D)
     double inside = 0.0, rho_in = e->gamma - D->error, outside = 1.0, rho_out;
     BDML_TRY(density_at(e, D, 1.0, &rho_out));
     try_t(e, D, 1.0, rho_out);
-    if (rho_out >= 0.0) { /* the root lies beyond 1: the chord from 0 overshoots it */
+    if (rho_in <= 0.0) return BDML_OK; /* G is not positive on the cone: no chord to go by */
+    if (rho_out >= 0.0) {              /* the root lies beyond 1: the chord from 0 overshoots it */
         double t = chord_root(inside, rho_in, 1.0, rho_out);
         if (!(t > 1.0)) t = 2.0;
         t = BDML_MIN(t, BDML_MIN(2.0, D->most));

@@ -1,14 +1,14 @@
 /* engine.h - inside the solver: the reduced problem, the scaled problem and the workspace.
  *
- * Symmetric matrices are vectors of `size` numbers: r*r column-major, or the diagonal (r). Everything
- * is in scaled units but where a name says "user" (scale.c, eq. 12). */
+ * Symmetric matrices are vectors of `size` numbers: r*r column-major, or the diagonal (r).
+ * Everything is in scaled units but where a name says "user" (scale.c, eq. 12). */
 #ifndef BDML_ENGINE_H
 #define BDML_ENGINE_H
 
 #include "linalg/linalg.h"
 #include "solver/solver.h"
 
-/* ---- the problem in a basis of the data span (reduce.c, setup.c) --------------------------------------- */
+/* ---- the problem in a basis of the data span (reduce.c, setup.c) ---------------------------- */
 
 struct bdml_problem {
     int64_t n, m;
@@ -39,7 +39,7 @@ void bdml_reduce_metric(const bdml_problem *p, const double *user, double *m, do
 void bdml_expand_metric(const bdml_problem *p, const double *m, double fill, double *user,
                         double *ws);
 
-/* ---- the scaled problem and its workspace ------------------------------------------------------------- */
+/* ---- the scaled problem and its workspace --------------------------------------------------- */
 
 /* Constraints that the inner iteration works on, their data gathered. count == m, all != 0: all. */
 typedef struct bdml_active {
@@ -50,6 +50,24 @@ typedef struct bdml_active {
     double *y0;            /* centre of the augmented Lagrangian */
     double *v, *v_old, *v_z, *y_z, *scratch; /* values at M, at the M before, at Z; y at Z */
 } bdml_active;
+
+/* Workspace of the semismooth Newton method (newton.c). */
+typedef struct bdml_newton {
+    int room;     /* free constraints at most; 0: the method is not used */
+    size_t width; /* numbers of a constraint in the eigenbasis: r(r+1)/2, or r when diagonal */
+    int count;    /* free constraints, and their places in the active list */
+    int64_t *free;
+    double *V, *H, *factor; /* width x room; room x room */
+    double *far, *near;     /* r x room: differences, rotated */
+    double *raw;            /* r x room */
+    double *mid, *c, *tau;  /* derivative of the projection, by eigenvector (or coordinate) */
+    double *root;           /* square roots of its divided differences, r*r */
+    double *along_c, *along_tau, *gradient, *step; /* room */
+    double sigma, ridge;
+    double started_at; /* gap when the method took over */
+    int rounds, stuck;
+    bool off; /* it gave up: the augmented Lagrangian goes on alone */
+} bdml_newton;
 
 typedef struct bdml_engine {
     bdml_handle *h;
@@ -82,6 +100,7 @@ typedef struct bdml_engine {
     double *v, *y, *y_try; /* all constraints */
     unsigned char *listed;
     bdml_active active;
+    bdml_newton newton;
 
     /* what is known */
     double upper, lower;
@@ -97,15 +116,27 @@ typedef struct bdml_engine {
 
     int64_t iterations;
     int64_t rounds;
+    double stall_gap; /* gap when it last fell by much, and when that was */
+    int64_t stall_since;
     bdml_stop stop;
     bool table_star;
     double primal; /* last primal residual */
 } bdml_engine;
 
-/* engine.c */
+/* settings.c */
+bdml_status bdml_check_settings(bdml_handle *h, const bdml_solve_settings *s);
+
+/* workspace.c */
 bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
                              const bdml_solve_settings *s);
 void bdml_engine_free(bdml_engine *e);
+
+/* start.c: rho and y; M, a member with its eigenvalues in l (Z: the direction of C0; ws: d*r). */
+void bdml_start_dual(bdml_engine *e);
+bdml_status bdml_start_point(bdml_engine *e, double *ws);
+
+/* result.c */
+bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r);
 
 /* scale.c: fill the scaled problem; soft: C known. */
 void bdml_scale(bdml_engine *e);
@@ -132,7 +163,14 @@ double bdml_inner_multiplier(const bdml_engine *e, double y0, double b, double q
 void bdml_active_rebuild(bdml_engine *e); /* from v and y of all constraints at M */
 bool bdml_active_misses(const bdml_engine *e);
 
-/* augmented.c: the outer loop */
+/* newton.c: proximal points by semismooth Newton */
+bdml_status bdml_newton_init(bdml_engine *e);
+void bdml_newton_free(bdml_newton *n);
+bool bdml_newton_pays(const bdml_engine *e); /* time to change over? */
+bdml_status bdml_newton_round(bdml_engine *e);
+
+/* augmented.c: the outer loop; true when the solve must end now, e->stop then says why */
+bool bdml_limit_reached(bdml_engine *e);
 bdml_status bdml_augmented_run(bdml_engine *e);
 
 /* certificate.c */
@@ -141,8 +179,8 @@ bdml_status bdml_certify_lower(bdml_engine *e, const double *y);
 double bdml_engine_gap(const bdml_engine *e);
 double bdml_dual_error(const bdml_engine *e, const double *y);
 
-/* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test given y,
- * which is kept in proof_y when it proves something. */
+/* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test
+ * given y, which is kept in proof_y when it proves something. */
 bdml_status bdml_infeasible_check(bdml_engine *e);
 bdml_status bdml_infeasible_test(bdml_engine *e, const double *y);
 

@@ -2,16 +2,17 @@
  *
  *     b'y > max over the set of <A*y, M>
  *
- * When that maximum over the whole cone is <= 0, the proof needs neither R nor the size of the margins.
- * The misses y = (b - v)_+ of the M that minimises their sum of squares are such a y, if there is one. */
+ * When that maximum over the whole cone is <= 0, the proof needs neither R nor the size of the
+ * margins. The misses y = (b - v)_+ of the M that minimises their sum of squares are such a y,
+ * if there is one. */
 #include "solver/engine.h"
 
 /* The inequality must hold by this share, well above the rounding of b'y. */
 static const double CLEAR = 1e-9;
 
-/* A proof that holds for every trace up to this multiple of the median mu_t/|A_t| (1 in scaled units) counts as
- * one over the whole cone: rounding does not allow to tell more, and where two constraints are exact opposites
- * the maximum is 0 itself. */
+/* A proof that holds for every trace up to this multiple of the median mu_t/|A_t| (1 in scaled
+ * units) counts as one over the whole cone: rounding does not allow to tell more, and where two
+ * constraints are exact opposites the maximum is 0 itself. */
 static const double EVERY_TRACE = 1e12;
 
 /* For a proof over the cone the misses are taken at the minimiser of -PUSH trace(M) + ... instead,
@@ -59,8 +60,8 @@ static double misses(const bdml_engine *e, double *y)
     return sum;
 }
 
-/* Try for a proof over the whole cone. M and y are put back afterwards; `best` and `interior` are free,
- * since no feasible point is known. */
+/* Try for a proof over the whole cone. M and y are put back afterwards; `best` and `interior`
+ * are free, since no feasible point is known. */
 static bdml_status push(bdml_engine *e, double total)
 {
     double *g = e->best, *saved = e->interior, *y = e->interior_v;
@@ -69,6 +70,7 @@ static bdml_status push(bdml_engine *e, double total)
     bdml_engine_identity(e, -PUSH * total / e->penalty_inv, g);
     for (int64_t t = 0; t < e->m; t++) e->y[t] = 0.0;
     for (int step = 0; step < PUSH_STEPS && e->proof != BDML_PROOF_CONE; step++) {
+        if (bdml_limit_reached(e)) break;
         if (step % PUSH_EVERY == 0) {
             if (step > 0) bdml_engine_forward(e, e->M, e->v);
             misses(e, e->y_try);
@@ -86,8 +88,8 @@ static bdml_status push(bdml_engine *e, double total)
     return BDML_OK;
 }
 
-/* When the M of least misses lies below the trace bound, it is that of the whole cone too, and a proof for
- * this ratio of margin and trace can be made one for every ratio. */
+/* When the M of least misses lies below the trace bound, it is that of the whole cone too, and a
+ * proof for this ratio of margin and trace can be made one for every ratio. */
 static bool bound_matters(const bdml_engine *e)
 {
     return bdml_spectral_trace(&e->set, e->l) > 0.99 * e->set.trace;
@@ -97,6 +99,7 @@ bdml_status bdml_infeasible_check(bdml_engine *e)
 {
     double total = misses(e, e->y_try);
     BDML_TRY(bdml_infeasible_test(e, e->y_try));
+    BDML_TRY(bdml_infeasible_test(e, e->y)); /* multipliers grow along a proof too */
     bool ratio = e->proof == BDML_PROOF_RATIO, first = ratio && e->proof_rounds++ == 0;
     bool better = e->set.ops->is_cone && total > 0.0 && !(ratio && bound_matters(e)) &&
                   e->proof_rounds <= PROOF_ROUNDS;

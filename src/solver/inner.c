@@ -1,10 +1,11 @@
 /* inner.c - one step of accelerated projected gradient (FISTA with adaptive restart) on
  *
  *     F(M) = <G,M> + sum_t psi_t(<A_t,M>)     over the spectral set,
- *     psi_t(v) = max over 0 <= y <= u_t of  y (b_t - v) - q_t y^2/2 - (y - y0_t)^2/(2 rho)     (eq. 16)
+ *     psi_t(v) = max over 0 <= y <= u_t of  y (b_t - v) - q_t y^2/2 - (y - y0_t)^2/(2 rho)   (16)
  *
- * which is the augmented Lagrangian of the hard form (u infinite, q 0), that of the hinge (u = c_t,
- * q 0), and the squared hinge itself (q = 1/(2 c_t), 1/rho = 0). Its gradient is G - A*y(v). */
+ * which is the augmented Lagrangian of the hard form (u infinite, q 0), that of the hinge (u =
+ * c_t, q 0), and the squared hinge itself (q = 1/(2 c_t), 1/rho = 0). Its gradient is G -
+ * A*y(v). */
 #include "solver/engine.h"
 
 /* A wasted projection costs a whole step, a timid step little: grow L by much, lower it slowly. */
@@ -57,9 +58,9 @@ static void gradient(bdml_engine *e, const double *g)
     for (size_t i = 0; i < e->size; i++) e->S[i] = g[i] - e->S[i];
 }
 
-/* sum_t psi_t(v) - psi_t(v_z) + y_z (v - v_z): how far F lies above its tangent at Z. With
- * P(s) = integral of clip from 0 to s, P(s) - P(z) - y_z (s - z) = (y - y_z) ((s - y) + (y - y_z)/2): nothing
- * cancels when v is near v_z. */
+/* sum_t psi_t(v) - psi_t(v_z) + y_z (v - v_z): how far F lies above its tangent at Z. With P(s)
+ * = integral of clip from 0 to s, P(s) - P(z) - y_z (s - z) = (y - y_z) ((s - y) + (y - y_z)/2):
+ * nothing cancels when v is near v_z. */
 static double excess_over_tangent(const bdml_engine *e, const double *v)
 {
     const bdml_active *a = &e->active;

@@ -1,13 +1,14 @@
 /* reduce.c - exact reduction to the span of the data (eq. 13).
  *
- * All A_t and G live on the span of the centred points that occur in constraints. In an orthonormal
- * basis B (d x r) of it the problem has r x r matrices; outside it M is a multiple of the identity. */
+ * All A_t and G live on the span of the centred points that occur in constraints. In an
+ * orthonormal basis B (d x r) of it the problem has r x r matrices; outside it M is a multiple
+ * of the identity. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
 
-/* A direction with less than this share of the largest variance counts as absent. Columns that depend
- * on each other in the text of a file do so only to its digits (Segment: 1e-12). */
+/* A direction with less than this share of the largest variance counts as absent. Columns that
+ * depend on each other in the text of a file do so only to its digits (Segment: 1e-12). */
 static const double ABSENT = 1e-11;
 
 /* Centred points that occur in pairs, d x count, and their number. */
@@ -42,7 +43,8 @@ done:
     return status;
 }
 
-/* Scatter of the points; with the given objective added in, so that its range is in the span too. */
+/* Scatter of the points; with the given objective added in, so that its range is in the span
+ * too. */
 static bdml_status scatter(bdml_handle *h, const bdml_problem *p, const double *objective,
                            double *s)
 {
@@ -100,20 +102,41 @@ done:
     return status;
 }
 
+/* Rows `from` .. of x, moved by the first row: far from the origin the product would cancel. */
+static void reduce_tile(const bdml_problem *p, int64_t from, int count, double *moved, double *z)
+{
+    int d = p->d;
+    for (int i = 0; i < count; i++) {
+        const double *row = p->x + (size_t)(from + i) * (size_t)p->ld;
+        for (int j = 0; j < d; j++) COL(moved, d, i)[j] = row[j] - p->x[j];
+    }
+    bdml_la_gemm('T', 'N', p->r, count, d, 1.0, p->basis, d, moved, d, 0.0, COL(z, p->r, from),
+                 p->r);
+}
+
+/* Points in the basis, n x r; differences are all that counts, so their origin does not. */
 static bdml_status reduced_points(bdml_handle *h, const bdml_problem *p, double **out)
 {
-    double *z = bdml_alloc(h, (size_t)p->n * (size_t)p->r, sizeof *z);
-    if (!z) return BDML_ERR_MEMORY;
+    enum { TILE = 256 };
+    bdml_status status = BDML_OK;
+    double *z = NULL, *moved = NULL;
+
+    BDML_NEW(h, z, (size_t)p->n * (size_t)p->r);
     if (p->kept) {
         for (int64_t i = 0; i < p->n; i++)
             for (int k = 0; k < p->r; k++)
                 COL(z, p->r, i)[k] = p->x[(size_t)i * (size_t)p->ld + (size_t)p->kept[k]];
     } else {
-        bdml_la_gemm_tiled(h, 'T', 'N', p->r, p->n, p->d, 1.0, p->basis, p->d, p->x, p->ld, 0.0, z,
-                           p->r);
+        BDML_NEW(h, moved, (size_t)p->d * TILE);
+        for (int64_t i = 0; i < p->n; i += TILE)
+            reduce_tile(p, i, (int)BDML_MIN((int64_t)TILE, p->n - i), moved, z);
     }
     *out = z;
-    return BDML_OK;
+    z = NULL;
+done:
+    free(z);
+    free(moved);
+    return status;
 }
 
 bdml_status bdml_reduce(bdml_handle *h, bdml_problem *p, const double *objective, double **z)

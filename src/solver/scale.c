@@ -2,25 +2,37 @@
  *
  *     M' = unit_m M,   G' = G / |G|,   A'_t = w_t A_t with w_t = 1/|A_t|,   b_t = unit_m w_t mu_t
  *
- * so that every row has norm one and the median margin is 1. Then <G,M> = unit_f <G',M'> with
- * unit_f = |G|/unit_m, and y_t = unit_y w_t y'_t with unit_y = |G|. */
+ * so that every row has norm one and a typical margin is 1: the median, or for the hard form the
+ * geometric mean of median and largest. Then <G,M> = unit_f <G',M'> with unit_f = |G|/unit_m,
+ * and y_t = unit_y w_t y'_t with unit_y = |G|. */
 #include "solver/engine.h"
-
-#include <stdlib.h>
 
 /* Rows much shorter than the mean (near-identical points) are not blown up beyond this. */
 static const double SHORTEST_ROW = 1e-8;
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
+/* a[n/2] as if a were sorted (Hoare's FIND); a is permuted. */
 static double median(int64_t n, double *a)
 {
-    qsort(a, (size_t)n, sizeof *a, ascending);
-    return a[n / 2];
+    int64_t lo = 0, hi = n - 1, k = n / 2;
+    while (lo < hi) {
+        double pivot = a[lo + (hi - lo) / 2];
+        int64_t i = lo, j = hi;
+        while (i <= j) {
+            while (a[i] < pivot) i++;
+            while (a[j] > pivot) j--;
+            if (i > j) break;
+            double swap = a[i];
+            a[i++] = a[j];
+            a[j--] = swap;
+        }
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            break;
+    }
+    return a[k];
 }
 
 /* Dual curvature and bound of one constraint of the soft form, c = C w_t / m in scaled units:
@@ -45,6 +57,8 @@ void bdml_scale(bdml_engine *e)
         e->y_try[t] = e->b[t];
     }
     double middle = median(e->m, e->y_try);
+    /* tight margins are among the largest: a hard M is about as large as they ask for */
+    if (e->s->hard) middle = sqrt(middle * e->y_try[e->m - 1]);
     e->unit_m = middle > 0.0 ? 1.0 / middle : 1.0;
     e->unit_y = sqrt(bdml_vec_dot(e->size, p->g, p->g));
     e->unit_f = e->unit_y / e->unit_m;

@@ -1,4 +1,5 @@
-/* setup.c - a problem: checked, reduced to the data span, with its operator, objective and row norms. */
+/* setup.c - a problem: checked, reduced to the data span, with its operator, objective and row
+ * norms. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
@@ -25,8 +26,8 @@ static bdml_status check(bdml_handle *h, const bdml_constraints *c, int64_t n)
     return BDML_OK;
 }
 
-/* |f f' - g g'|^2 = |f|^4 + |g|^4 - 2 (f.g)^2 = (|f|^2 - |g|^2)^2 + 2 (|f|^2 |g|^2 - (f.g)^2); diagonal:
- * sum (f_j^2 - g_j^2)^2. g = 0 for a pair constraint. */
+/* |f f' - g g'|^2 = |f|^4 + |g|^4 - 2 (f.g)^2 = (|f|^2 - |g|^2)^2 + 2 (|f|^2 |g|^2 - (f.g)^2);
+ * diagonal: sum (f_j^2 - g_j^2)^2. g = 0 for a pair constraint. */
 static double row_norm(const bdml_problem *p, const double *x, int64_t ld, int64_t t)
 {
     const bdml_constraints *c = p->c;
@@ -50,7 +51,7 @@ static bdml_status row_norms(bdml_handle *h, bdml_problem *p, const double *x, i
 {
     p->norm = bdml_alloc(h, (size_t)p->m, sizeof *p->norm);
     if (!p->norm) return BDML_ERR_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (p->m > 1000)
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (p->m * p->r > 1000000)
     for (int64_t t = 0; t < p->m; t++) p->norm[t] = row_norm(p, x, ld, t);
     for (int64_t t = 0; t < p->m; t++) p->norm_mean += p->norm[t] / (double)p->m;
     return BDML_OK;
@@ -95,7 +96,7 @@ bdml_status bdml_problem_build(bdml_handle *h, int64_t n, int d, const double *x
 
     *out = NULL;
     BDML_TRY(check(h, c, n));
-    bdml_la_enter();
+    bdml_la_enter(h);
     BDML_NEW(h, p, 1);
     *p = (bdml_problem){.n = n, .m = c->m, .d = d, .x = x, .ld = ld, .c = c};
     p->diagonal = diagonal;
@@ -114,7 +115,7 @@ bdml_status bdml_problem_build(bdml_handle *h, int64_t n, int d, const double *x
 done:
     free(z);
     bdml_problem_free(p);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }
 

@@ -3,8 +3,9 @@
  *     hard   min <G,M>                                   s.t. <A_t,M> >= mu_t,  M in the set
  *     soft   min <G,M> + (C/m) sum_t w_t phi(mu_t - <A_t,M>),                   M in the set
  *
- * phi = squared hinge or hinge; equations are numbered in docs/algorithm.md. The outcome is a bracket
- * [lower, upper] on the optimum, or a proof that the hard constraints contradict each other.
+ * phi = squared hinge or hinge; equations are numbered in docs/algorithm.md. The outcome is a
+ * bracket [lower, upper] on the optimum, or a proof that the hard constraints contradict each
+ * other.
  *
  * Called by train and above; calls problem, spectral, linalg, base. */
 #ifndef BDML_SOLVER_H
@@ -43,7 +44,9 @@ typedef enum bdml_outcome { BDML_OPTIMAL, BDML_INFEASIBLE, BDML_STOPPED } bdml_o
 typedef enum bdml_proof {
     BDML_PROOF_NONE,
     BDML_PROOF_RATIO, /* infeasible for this mu and R: needs a larger trace or a smaller margin */
-    BDML_PROOF_CONE, /* infeasible for every trace bound and every positive multiple of the margins */
+    /* infeasible for every trace bound and every positive multiple of the margins (up to
+     * proof_trace, beyond which rounding hides what is so) */
+    BDML_PROOF_CONE,
 } bdml_proof;
 
 typedef enum bdml_stop {
@@ -81,12 +84,12 @@ bdml_solve_settings bdml_solve_defaults(void);
 /* From the settings of group "train" on the handle. */
 bdml_solve_settings bdml_solve_from_options(const bdml_handle *h);
 
-/* ---- a problem, to be solved once or along a path --------------------------------------------------- */
+/* ---- a problem, to be solved once or along a path ------------------------------------------- */
 
 typedef struct bdml_problem bdml_problem;
 
-/* objective: G, d*d (its diagonal is read when `diagonal`), or NULL: the mean over the target pairs of
- * c. x (n rows of d, stride ld), c and objective are borrowed while the problem lives. */
+/* objective: G, d*d (its diagonal is read when `diagonal`), or NULL: the mean over the target
+ * pairs of c. x (n rows of d, stride ld), c and objective are borrowed while the problem lives. */
 bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                              const bdml_constraints *c, const double *objective, bool diagonal,
                              bdml_problem **out);

@@ -1,9 +1,9 @@
-/* vector.c - symmetric matrices, full or diagonal, as vectors; the margin operator and the projection on
- * them. */
+/* vector.c - symmetric matrices, full or diagonal, as vectors; the margin operator and the
+ * projection on them. */
 #include "solver/engine.h"
 
-/* Plain loops in fixed order: the same bits however many threads there are. Four sums at once, so that
- * the compiler can use vector instructions. */
+/* Plain loops in fixed order: the same bits however many threads there are. Four sums at once,
+ * so that the compiler can use vector instructions. */
 double bdml_vec_dot(size_t n, const double *a, const double *b)
 {
     double s[4] = {0.0, 0.0, 0.0, 0.0};
@@ -31,7 +31,7 @@ void bdml_engine_identity(const bdml_engine *e, double value, double *M)
         M[e->p->diagonal ? (size_t)i : (size_t)i * (size_t)(e->r + 1)] = value;
 }
 
-/* ---- margin operator ------------------------------------------------------------------------------ */
+/* ---- margin operator ------------------------------------------------------------------------ */
 
 void bdml_engine_forward(bdml_engine *e, const double *M, double *v)
 {
@@ -56,7 +56,7 @@ void bdml_engine_adjoint(bdml_engine *e, const double *g, const double *y, doubl
         for (size_t i = 0; i < e->size; i++) S[i] = -S[i];
 }
 
-/* ---- spectra ----------------------------------------------------------------------------------------- */
+/* ---- spectra -------------------------------------------------------------------------------- */
 
 bdml_status bdml_engine_eigenvalues(bdml_engine *e, double *A, double *lambda)
 {
@@ -69,9 +69,9 @@ bdml_status bdml_engine_eigenvalues(bdml_engine *e, double *A, double *lambda)
 /* Above this size the product below goes over threads, though it then computes both triangles. */
 enum { THREADED_FROM = 257 };
 
-/* M = base I + sum over the eigenvalues that differ from base of (l_i - base) q_i q_i'. Projections onto
- * bounded distortion leave many eigenvalues at the floor or at the ceiling; the larger of these groups
- * is the base and costs nothing. */
+/* M = base I + sum over the eigenvalues that differ from base of (l_i - base) q_i q_i'.
+ * Projections onto bounded distortion leave many eigenvalues at the floor or at the ceiling; the
+ * larger of these groups is the base and costs nothing. */
 static void compose(bdml_engine *e, const double *Q, const double *l, double *M)
 {
     int r = e->r, lo = 0, hi = 0;
@@ -100,6 +100,7 @@ bdml_status bdml_engine_project(bdml_engine *e, double *A, double *M)
     e->iterations++;
     if (e->p->diagonal) {
         bdml_spectral_project_any(&e->set, A, M, e->order, e->l);
+        for (int i = 0; i < e->r; i++) e->lambda[i] = A[e->order[i]];
         return BDML_OK;
     }
     BDML_TRY(bdml_la_eigh(e->h, e->r, A, e->lambda, true, &e->eigen));

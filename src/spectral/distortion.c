@@ -6,9 +6,9 @@
  *     h(a) = sum_{lo} (a - z_i + nu) - K sum_{hi} (z_i - nu - K a) + e nu = 0,
  *     lo = { z_i - nu < a },  hi = { z_i - nu > K a },
  *
- * h grows with a and is linear between the breakpoints z_i - nu and (z_i - nu)/K, so one sweep over
- * both lists, merged, finds its root. The trace T(nu) falls with nu and is linear on each piece too:
- * Newton's method on it, kept inside a bracket, ends exactly. */
+ * h grows with a and is linear between the breakpoints z_i - nu and (z_i - nu)/K, so one sweep
+ * over both lists, merged, finds its root. The trace T(nu) falls with nu and is linear on each
+ * piece too: Newton's method on it, kept inside a bracket, ends exactly. */
 #include "spectral/spectral.h"
 
 /* A linear piece of the projection: the first `lo` values are raised to a, those from `hi` on are
@@ -38,8 +38,8 @@ static piece find_floor(const bdml_spectral *s, const double *z, double nu)
     while (p.hi > p.lo && z[p.hi - 1] > nu) high += z[--p.hi] - nu;
     if (low + K * high - s->extra * nu <= 0.0) return p; /* h(0) >= 0: everything becomes 0 */
 
-    /* p.a: the breakpoint reached. Rounding (K is squared here) may put the root of a piece before its
-     * beginning or beyond its end by a little, so it is kept between them. */
+    /* p.a: the breakpoint reached. Rounding (K is squared here) may put the root of a piece
+     * before its beginning or beyond its end by a little, so it is kept between them. */
     while (p.lo > 0 || p.hi < s->d) {
         double next_lo = p.lo < s->d ? z[p.lo] - nu : INFINITY;
         double next_hi = p.hi < s->d ? (z[p.hi] - nu) / K : INFINITY;
@@ -121,6 +121,29 @@ static void project(const bdml_spectral *s, const double *z, double *l)
         for (int i = 0; i < s->d; i++) l[i] *= s->trace / sum;
 }
 
+/* Without the trace the face is spanned by the free coordinates and by c = (1 on lo, K on hi);
+ * the trace of alpha c is alpha (n_lo + K n_hi + e). An active bound removes the direction tau
+ * in which it grows. */
+static void face(const bdml_spectral *s, const double *z, double *mid, double *c, double *tau)
+{
+    piece p;
+    double nu = 0.0;
+    if (isfinite(s->trace))
+        nu = find_multiplier(s, z, &p);
+    else
+        p = find_floor(s, z, nu);
+    double high = s->d - p.hi, size = p.lo + s->K * s->K * high;
+    double grow = size > 0.0 ? (p.lo + s->K * high + s->extra) / sqrt(size) : 0.0;
+    double norm = sqrt((p.hi - p.lo) + grow * grow);
+    bool zero = p.a <= 0.0; /* the tip of the cone */
+    for (int i = 0; i < s->d; i++) {
+        bool inside = i >= p.lo && i < p.hi;
+        mid[i] = inside && !zero ? 1.0 : 0.0;
+        c[i] = inside || zero ? 0.0 : (i < p.lo ? 1.0 : s->K) / sqrt(size);
+        tau[i] = nu > 0.0 && !zero ? (mid[i] + grow * c[i]) / norm : 0.0;
+    }
+}
+
 /* min over j of (K sum_{i<=j} w_i + sum_{i>j} w_i) / (j K + d - j + e): the value per unit of trace
  * when the j smallest w get K a and the rest a (eq. 9). */
 static double best_ratio(const bdml_spectral *s, const double *w, int *best)
@@ -174,5 +197,6 @@ const bdml_spectral_ops bdml_distortion_ops = {
     .minimise = minimise,
     .density = density,
     .outside = outside,
+    .face = face,
     .is_cone = true,
 };

@@ -1,9 +1,9 @@
-/* psd.c - positive semidefinite with a trace bound: l_i >= 0, sum l_i <= R. Outside the data span M is
- * zero, which is best for the trace. */
+/* psd.c - positive semidefinite with a trace bound: l_i >= 0, sum l_i <= R. Outside the data
+ * span M is zero, which is best for the trace. */
 #include "spectral/spectral.h"
 
-/* l = max(z - nu, 0) with the smallest nu >= 0 that meets the bound: from the largest down, nu is the
- * mean excess of the values that stay positive (eq. 10). */
+/* l = max(z - nu, 0) with the smallest nu >= 0 that meets the bound: from the largest down, nu
+ * is the mean excess of the values that stay positive (eq. 10). */
 static void project(const bdml_spectral *s, const double *z, double *l)
 {
     double sum = 0.0, nu = 0.0;
@@ -21,6 +21,21 @@ static void project(const bdml_spectral *s, const double *z, double *l)
     for (int i = 0; i < s->d; i++) kept += l[i] = BDML_MAX(z[i] - nu, 0.0);
     if (kept > s->trace)
         for (int i = 0; i < s->d; i++) l[i] *= s->trace / kept;
+}
+
+/* Positive values are free, but for their sum where the bound holds. */
+static void face(const bdml_spectral *s, const double *z, double *mid, double *c, double *tau)
+{
+    double *l = tau, sum = 0.0, positive = 0.0;
+    project(s, z, l);
+    for (int i = 0; i < s->d; i++) {
+        sum += BDML_MAX(z[i], 0.0);
+        mid[i] = l[i] > 0.0 ? 1.0 : 0.0;
+        positive += mid[i];
+        c[i] = 0.0;
+    }
+    bool bound = sum > s->trace;
+    for (int i = 0; i < s->d; i++) tau[i] = bound ? mid[i] / sqrt(positive) : 0.0;
 }
 
 static double minimise(const bdml_spectral *s, const double *w, double trace, double *l)
@@ -53,5 +68,6 @@ const bdml_spectral_ops bdml_psd_ball_ops = {
     .minimise = minimise,
     .density = density,
     .outside = outside,
+    .face = face,
     .is_cone = true,
 };

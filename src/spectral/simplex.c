@@ -17,6 +17,19 @@ static void project(const bdml_spectral *s, const double *z, double *l)
     for (int i = 0; i < s->d; i++) l[i] = kept > 0.0 ? l[i] * (s->trace / kept) : s->trace / s->d;
 }
 
+/* Positive values are free, but for their sum. */
+static void face(const bdml_spectral *s, const double *z, double *mid, double *c, double *tau)
+{
+    double *l = tau, positive = 0.0;
+    project(s, z, l);
+    for (int i = 0; i < s->d; i++) {
+        mid[i] = l[i] > 0.0 ? 1.0 : 0.0;
+        positive += mid[i];
+        c[i] = 0.0;
+    }
+    for (int i = 0; i < s->d; i++) tau[i] = mid[i] / sqrt(positive);
+}
+
 static double minimise(const bdml_spectral *s, const double *w, double trace, double *l)
 {
     (void)trace;
@@ -46,5 +59,6 @@ const bdml_spectral_ops bdml_psd_simplex_ops = {
     .minimise = minimise,
     .density = density,
     .outside = outside,
+    .face = face,
     .is_cone = false,
 };

@@ -56,7 +56,7 @@ double bdml_spectral_fill(const bdml_spectral *set, const double *l)
     return BDML_MAX(lo, BDML_MIN(hi, room));
 }
 
-/* ---- diagonal form ------------------------------------------------------------------------------ */
+/* ---- diagonal form -------------------------------------------------------------------------- */
 
 static bool before(const double *z, int a, int b)
 {
@@ -102,7 +102,8 @@ double bdml_spectral_minimise_any(const bdml_spectral *set, const double *w, dou
     bdml_spectral_sort(set->d, w, order);
     for (int i = 0; i < set->d; i++) sorted[i] = w[order[i]];
     if (!l) return set->ops->minimise(set, sorted, trace, NULL);
-    /* w is read before l is written: one scratch vector would not do, so l takes the sorted result */
+    /* w is read before l is written: one scratch vector would not do, so l takes the sorted
+     * result */
     double value = set->ops->minimise(set, sorted, trace, l);
     for (int i = 0; i < set->d; i++) sorted[i] = l[i];
     for (int i = 0; i < set->d; i++) l[order[i]] = sorted[i];

@@ -7,13 +7,14 @@
  *
  * R may be infinite, but for the simplex. A diagonal M is the same set on the diagonal.
  *
- * Reduced form. When the data span only r < d dimensions, `d` below is r and `extra` is d - r: the
- * eigenvalues outside the span, all equal to the floor a, which cost nothing but trace:
+ * Reduced form. When the data span only r < d dimensions, `d` below is r and `extra` is d - r:
+ * the eigenvalues outside the span, all equal to the floor a, which cost nothing but trace:
  *
  *     bounded distortion   a <= l_i <= K a,  sum l_i + extra a <= R
  *
- * Every vector here is ascending (as the eigensolver gives it) and every function is exact, O(d), and
- * allocates nothing; with the caller's sort or eigenproblem before it that is O(d log d).
+ * Every vector here is ascending (as the eigensolver gives it) and every function is exact,
+ * O(d), and allocates nothing; with the caller's sort or eigenproblem before it that is O(d log
+ * d).
  *
  * Called by solver; calls base. */
 #ifndef BDML_SPECTRAL_H
@@ -35,6 +36,10 @@ typedef struct bdml_spectral_ops {
     double (*density)(const bdml_spectral *set, const double *g);
     /* Smallest and largest value that the eigenvalues outside the span may have beside l. */
     void (*outside)(const bdml_spectral *set, const double *l, double *lo, double *hi);
+    /* Derivative of the projection at z (where it has one; elsewhere one of its limits):
+     * dl = (diag(mid) + c c' - tau tau') dz, mid 0 or 1. It is the orthogonal projection onto the
+     * directions of the face that holds l: free values, values that share the floor, the trace. */
+    void (*face)(const bdml_spectral *set, const double *z, double *mid, double *c, double *tau);
     bool is_cone; /* closed under scaling by t >= 0 as far as the trace bound allows */
 } bdml_spectral_ops;
 
@@ -58,11 +63,11 @@ bdml_spectral bdml_spectral_reduce(const bdml_spectral *set, int r);
 double bdml_spectral_trace(const bdml_spectral *set, const double *l);
 /* Largest t such that t l is in the set, l in the cone over it: infinite, or 1 for a simplex. */
 double bdml_spectral_max_scale(const bdml_spectral *set, const double *l);
-/* Value for the eigenvalues outside the span: as near to the smallest of l as the set allows, so that
- * kappa grows no more than it must. */
+/* Value for the eigenvalues outside the span: as near to the smallest of l as the set allows, so
+ * that kappa grows no more than it must. */
 double bdml_spectral_fill(const bdml_spectral *set, const double *l);
 
-/* ---- diagonal form ------------------------------------------------------------------------------ */
+/* ---- diagonal form -------------------------------------------------------------------------- */
 
 /* The functions above for a vector in any order; order: d numbers of scratch, sorted: d doubles. */
 void bdml_spectral_project_any(const bdml_spectral *set, const double *z, double *l, int *order,

@@ -136,14 +136,15 @@ static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *mo
     static const char *const status_names[] = {
         [BDML_OPTIMAL] = "optimal", [BDML_STOPPED] = "stopped", [BDML_INFEASIBLE] = "infeasible"};
     const bdml_solve_result *r = s->result;
-    json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:s}", "status",
-                          status_names[r->outcome], "upper", number_or_null(r->upper), "lower",
-                          number_or_null(r->lower), "gap", number_or_null(r->gap), "kappa",
-                          number_or_null(r->kappa), "trace", number_or_null(r->trace), "iterations",
-                          (json_int_t)r->iterations, "seconds", r->seconds, "distortion",
-                          s->settings->K, "constraints", (json_int_t)s->constraints->m, "active",
-                          (json_int_t)model->evidence->duals, "reference",
-                          bdml_reference_names[s->reference->kind]);
+    const bdml_evidence *e = model->evidence;
+    json_t *o =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:I, s:I, s:s}", "status",
+                  status_names[r->outcome], "upper", number_or_null(r->upper), "lower",
+                  number_or_null(e->claim == BDML_CLAIM_INFEASIBLE ? r->lower : e->lower), "gap",
+                  number_or_null(r->gap), "kappa", number_or_null(r->kappa), "trace",
+                  number_or_null(r->trace), "iterations", (json_int_t)r->iterations, "distortion",
+                  s->settings->K, "constraints", (json_int_t)s->constraints->m, "active",
+                  (json_int_t)e->duals, "reference", bdml_reference_names[s->reference->kind]);
     int bad = !o;
     if (o && !s->settings->hard) {
         bad |= json_object_set_new(o, "softness", json_real(r->C / r->C0));
@@ -157,6 +158,7 @@ static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *mo
         bad |= json_object_set_new(o, "contradictions", contradictions(s));
     }
     bad |= json_object_set_new(model->info, "certificate", o);
+    bad |= json_object_set_new(model->info, "times", json_pack("{s:f}", "solve", r->seconds));
     return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
                : BDML_OK;
 }
@@ -183,12 +185,20 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
                          "the best metric is M = 0: missed margins weigh %.4g, and up to %.4g it "
                          "costs less to miss them all; softness must be above 1, got %.4g",
                          s->result->C, s->result->C0, s->result->C / s->result->C0);
+    if (s->result->stop == BDML_STOP_CANCELLED && !s->result->m)
+        return bdml_fail(h, BDML_ERR_CANCELLED,
+                         "stopped on request before a metric that meets the margins was found");
     if (s->result->outcome == BDML_STOPPED && !s->result->m)
         return bdml_fail(h, BDML_ERR_DATA,
                          "stopped before a metric that meets the margins was found; raise max-iter "
                          "or time-limit");
     BDML_TRY(make_evidence(h, s, model->d, &model->evidence));
     BDML_TRY(describe(h, s, model));
-    if (s->result->outcome == BDML_INFEASIBLE) return say_infeasible(h, s);
+    if (s->result->outcome == BDML_INFEASIBLE) {
+        free(model->l); /* there is no metric: the model is a proof */
+        model->l = NULL;
+        model->q = 0;
+        return say_infeasible(h, s);
+    }
     return set_metric(h, s, model);
 }

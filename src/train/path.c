@@ -15,7 +15,7 @@
 
 /* ---- settings ----------------------------------------------------------------------------------- */
 
-static const double K_MOST = 1e15; /* as the setting distortion */
+static const double K_MOST = 1e12; /* as the setting distortion */
 
 static bdml_status add_distortion(bdml_handle *h, const char *s, size_t n, recipe_grid *g)
 {
@@ -79,21 +79,22 @@ bdml_status bdml_path_settings(bdml_handle *h, recipe_grid *g)
     if (!(fraction > 0.0 && fraction < 1.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "test-fraction must lie between 0 and 1, got %g",
                          fraction);
+    BDML_TRY(recipe_check_settings(h));
     recipe_make_grid(h, g);
     if (strcmp(bdml_opt_text(h, BDML_OPT_REFERENCE), "auto") == 0)
         g->reference[0] = BDML_REFERENCE_ZSCORE;
     g->references = g->cs = g->passes = 1;
     g->c[0] = bdml_opt_real(h, BDML_OPT_SOFTNESS);
     g->pass[0] = (int)bdml_opt_int(h, BDML_OPT_PASSES) - 1;
-    g->stated = true;
+    g->stated = g->whole = true;
     return read_grid(h, g);
 }
 
 /* ---- sets of rows ------------------------------------------------------------------------------- */
 
 /* Prepare rows order[0..train) and, by what was fitted on them, the rest. */
-static bdml_status make_job(bdml_handle *h, const bdml_dataset *data, int64_t train,
-                            const int64_t *order, recipe_job *j)
+static bdml_status fill_fold(bdml_handle *h, const bdml_dataset *data, int64_t train,
+                             const int64_t *order, recipe_fold *f)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *a = NULL, *b = NULL;
@@ -102,16 +103,16 @@ static bdml_status make_job(bdml_handle *h, const bdml_dataset *data, int64_t tr
     BDML_GO(bdml_dataset_subset(h, data, train, order, &a));
     BDML_GO(bdml_dataset_subset(h, data, data->n - train, order + train, &b));
     BDML_GO(bdml_prepare_fit(h, a, &prepare));
-    j->d = prepare.d_out;
-    j->classes = data->classes;
-    j->train = a->n;
-    j->test = b->n;
-    BDML_NEW(h, j->x, (size_t)a->n * (size_t)j->d);
-    BDML_NEW(h, j->vx, (size_t)b->n * (size_t)j->d);
-    BDML_GO(bdml_prepare_apply(h, &prepare, a->n, a->x, a->d, j->x));
-    if (b->n > 0) BDML_GO(bdml_prepare_apply(h, &prepare, b->n, b->x, b->d, j->vx));
-    j->y = a->y;
-    j->vy = b->y;
+    f->d = prepare.d_out;
+    f->classes = data->classes;
+    f->train = a->n;
+    f->test = b->n;
+    BDML_NEW(h, f->x, (size_t)a->n * (size_t)f->d);
+    BDML_NEW(h, f->vx, (size_t)b->n * (size_t)f->d);
+    BDML_GO(bdml_prepare_apply(h, &prepare, a->n, a->x, a->d, f->x));
+    if (b->n > 0) BDML_GO(bdml_prepare_apply(h, &prepare, b->n, b->x, b->d, f->vx));
+    f->y = a->y;
+    f->vy = b->y;
     a->y = b->y = NULL;
 done:
     bdml_prepare_free(&prepare);
@@ -121,7 +122,7 @@ done:
 }
 
 static bdml_status make_set(bdml_handle *h, const bdml_dataset *data, int set, int64_t *order,
-                            path_result *p, recipe_job *j)
+                            path_result *p, recipe_fold *f)
 {
     int64_t train = data->n;
     if (set == 0)
@@ -131,15 +132,12 @@ static bdml_status make_set(bdml_handle *h, const bdml_dataset *data, int set, i
                                    bdml_opt_real(h, BDML_OPT_TEST_FRACTION),
                                    (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), (uint64_t)(set - 1),
                                    order, &train));
-    *j = (recipe_job){.grid = &p->grid,
-                      .gap = bdml_opt_real(h, BDML_OPT_GAP),
-                      .record = path_at(p, set, 0)};
-    BDML_TRY(make_job(h, data, train, order, j));
+    BDML_TRY(fill_fold(h, data, train, order, f));
     if (set == 0) {
-        p->features = j->d;
+        p->features = f->d;
     } else {
-        p->train = j->train;
-        p->test = j->test;
+        p->train = f->train;
+        p->test = f->test;
     }
     return BDML_OK;
 }
@@ -147,9 +145,9 @@ static bdml_status make_set(bdml_handle *h, const bdml_dataset *data, int set, i
 /* ---- choice of K ------------------------------------------------------------------------------------ */
 
 /* By cross-validation inside the training rows of one set; the errors per K come out of its report. */
-static bdml_status choose(bdml_handle *h, int set, const recipe_job *j, path_result *p)
+static bdml_status choose(bdml_handle *h, int set, const recipe_fold *f, path_result *p)
 {
-    bdml_training t = {j->train, j->d, j->x, j->y, j->classes, NULL};
+    bdml_training t = {f->train, f->d, f->x, f->y, f->classes, NULL};
     recipe_choice choice = {0};
     json_t *report = NULL, *row;
     size_t i;
@@ -202,22 +200,31 @@ static bdml_status run_sets(bdml_handle *h, const bdml_dataset *data, path_resul
 {
     bdml_status status = BDML_OK;
     int sets = p->splits + 1, beside = BDML_MIN(bdml_threads(h), sets);
+    recipe_fold *folds = NULL;
     recipe_job *jobs = NULL;
     int64_t *order = NULL;
 
+    BDML_NEW(h, folds, beside);
     BDML_NEW(h, jobs, beside);
     BDML_NEW(h, order, data->n);
     for (int set = 0; set < sets; set += beside) {
         int count = BDML_MIN(beside, sets - set);
-        for (int i = 0; i < count; i++) BDML_GO(make_set(h, data, set + i, order, p, &jobs[i]));
+        for (int i = 0; i < count; i++) {
+            BDML_GO(make_set(h, data, set + i, order, p, &folds[i]));
+            jobs[i] = (recipe_job){.grid = &p->grid,
+                                   .fold = &folds[i],
+                                   .gap = bdml_opt_real(h, BDML_OPT_GAP),
+                                   .record = path_at(p, set + i, 0)};
+        }
         BDML_GO(recipe_run_jobs(h, "path", set, sets, false, count, jobs));
         for (int i = 0; i < count; i++) {
-            BDML_GO(choose(h, set + i, &jobs[i], p));
-            recipe_free_job(&jobs[i]);
+            BDML_GO(choose(h, set + i, &folds[i], p));
+            recipe_free_fold(&folds[i]);
         }
     }
 done:
-    for (int i = 0; jobs && i < beside; i++) recipe_free_job(&jobs[i]);
+    for (int i = 0; folds && i < beside; i++) recipe_free_fold(&folds[i]);
+    free(folds);
     free(jobs);
     free(order);
     return status;
@@ -245,10 +252,10 @@ bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!h || !json) return BDML_ERR_ARGUMENT;
     *json = NULL;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_path: data must not be NULL");
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
     bdml_status status = path(h, data, json);
     bdml_phase_leave(h, previous);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }

@@ -115,7 +115,8 @@ static json_t *setup_json(const bdml_handle *h, const bdml_dataset *data, const 
     put_int(o, "classes", data->classes);
     put_text(o, "reference", bdml_reference_names[p->grid.reference[0]]);
     put_text(o, "kind", bdml_opt_text(h, BDML_OPT_KIND));
-    put_text(o, "rule", bdml_opt_text(h, BDML_OPT_RULE));
+    put_text(o, "rule",
+             bdml_opt_changed(h, BDML_OPT_RULE) ? bdml_opt_text(h, BDML_OPT_RULE) : "class");
     put_int(o, "targets", bdml_opt_int(h, BDML_OPT_TARGETS));
     put_int(o, "impostors", bdml_opt_int(h, BDML_OPT_IMPOSTORS));
     put_flag(o, "hard", bdml_opt_int(h, BDML_OPT_HARD) != 0);
@@ -142,7 +143,7 @@ bdml_status path_write(bdml_handle *h, const bdml_dataset *data, const path_resu
     bad |= json_object_set_new(root, "path", rows);
     bad |= json_object_set_new(root, "chosen", choice_json(p));
     bad |= json_object_set_new(root, "shape", shape_json(p));
-    if (data->source && root) json_object_set_new(root, "data", json_string(data->source));
+    if (data->source && root) json_object_set_new(root, "data", bdml_json_text(data->source));
     *json = bad ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(root);
     return *json ? BDML_OK

@@ -14,7 +14,7 @@
 
 /* Enough constraints for a stable metric in tens of dimensions; more cost time and, as measured on
  * the bundled sets, give nothing. */
-enum { ANCHORS = 400, TARGETS = 3, RANDOM_IMPOSTORS = 10, NEAR_IMPOSTORS = 30 };
+enum { ANCHORS = 400, TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
 
 /* ---- points --------------------------------------------------------------------------------------- */
 
@@ -30,8 +30,9 @@ bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p
     BDML_GO(bdml_within_covariance(h, &t, out->g));
     for (int j = 0; j < r; j++) trace += COL(out->g, r, j)[j];
     if (!(trace > 0.0)) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "the points of each class are all the same: any metric separates them");
+        status =
+            bdml_fail(h, BDML_ERR_DATA,
+                      "the points of each class are all the same: there is nothing to learn from");
         goto done;
     }
     out->g_scale = 1.0 / trace;
@@ -68,10 +69,10 @@ done:
     return status;
 }
 
-bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
-                        const double *m, bdml_constraints **out)
+/* What to look for in pass 0, and again under a learned metric. */
+static bdml_mining mining(const bdml_handle *h, const recipe_points *points, bool again)
 {
-    if (points->stated) return stated_mine(h, points, before, m, out);
+    if (points->stated) return bdml_mining_from_options(h);
     bdml_mining how = {.kind = BDML_KIND_TRIPLET,
                        .rule = BDML_RULE_CLASS,
                        .targets = TARGETS,
@@ -80,14 +81,21 @@ bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_
                        .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
     if (bdml_opt_changed(h, BDML_OPT_TARGETS)) how.targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS);
     if (how.anchors >= points->n) how.anchors = 0;
-    if (!before)
-        return bdml_mine(h, points->n, points->r, points->p, points->r, points->y, &how, out);
-
-    bdml_constraints *near = NULL;
+    if (!again) return how;
     how.random_impostors = 0;
     how.impostors = bdml_opt_changed(h, BDML_OPT_IMPOSTORS)
                         ? (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS)
                         : NEAR_IMPOSTORS;
+    return how;
+}
+
+bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
+                        const double *m, bdml_constraints **out)
+{
+    bdml_mining how = mining(h, points, before != NULL);
+    bdml_constraints *near = NULL;
+    if (!before)
+        return bdml_mine(h, points->n, points->r, points->p, points->r, points->y, &how, out);
     BDML_TRY(mine_mapped(h, points, m, &how, &near));
     bdml_status status = bdml_constraints_merge(h, before, near, out);
     bdml_free_constraints(near);
@@ -115,51 +123,113 @@ double recipe_identity_threshold(const recipe_points *points, const bdml_constra
     return mean > 0.0 ? 1.0 / (slope * mean) : 0.0; /* tr G = 1 */
 }
 
-bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
-                         double K, double weight, double gap, const double *warm,
-                         bdml_solve_settings *settings, bdml_solve_result *result)
+bdml_status recipe_problem(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                           bdml_problem **out)
 {
+    bool diagonal = points->stated && bdml_opt_int(h, BDML_OPT_DIAGONAL);
+    return bdml_problem_new(h, points->n, points->r, points->p, points->r, c,
+                            points->stated ? NULL : points->g, diagonal, out);
+}
+
+bdml_status recipe_settings(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                            bdml_problem *problem, double weight, double gap,
+                            bdml_solve_settings *s)
+{
+    *s = bdml_solve_from_options(h);
+    s->gap = gap;
+    s->softness = weight;
+    if (points->stated) return stated_weight(h, points, c, problem, s);
+    s->C = weight * recipe_identity_threshold(points, c, s->margin, s->loss);
+    return BDML_OK;
+}
+
+bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, bdml_problem *problem,
+                         const bdml_solve_settings *s, bdml_solve_result *result)
+{
+    if (points->stated && bdml_opt_int(h, BDML_OPT_DIAGONAL))
+        return stated_solve_diagonal(h, points->r, problem, s, result);
+    return bdml_problem_solve(h, problem, s, result);
+}
+
+/* One solve of a problem made for it, from the metric `warm` (or NULL). */
+static bdml_status solve_once(bdml_handle *h, const recipe_points *points,
+                              const bdml_constraints *c, double K, double weight, double gap,
+                              const double *warm, bdml_solve_settings *s, bdml_solve_result *r)
+{
+    bdml_status status = BDML_OK;
     bdml_problem *problem;
-    if (points->stated) return stated_solve(h, points, c, K, weight, gap, warm, settings, result);
-    *settings = bdml_solve_from_options(h);
-    settings->K = K;
-    settings->gap = gap;
-    settings->softness = weight;
-    settings->C = weight * recipe_identity_threshold(points, c, settings->margin, settings->loss);
-    settings->warm_metric = warm;
-    BDML_TRY(bdml_problem_new(h, points->n, points->r, points->p, points->r, c, points->g, false,
-                              &problem));
-    bdml_status status = bdml_problem_solve(h, problem, settings, result);
+    BDML_TRY(recipe_problem(h, points, c, &problem));
+    BDML_GO(recipe_settings(h, points, c, problem, weight, gap, s));
+    s->K = K;
+    s->warm_metric = warm;
+    status = recipe_solve(h, points, problem, s, r);
+    s->warm_metric = NULL;
+done:
     bdml_problem_free(problem);
-    settings->warm_metric = NULL;
+    return status;
+}
+
+/* ---- passes ---------------------------------------------------------------------------------------------- */
+
+double recipe_mining_distortion(const recipe_points *points, double K)
+{
+    return points->stated ? K : BDML_MIN(K, 10.0);
+}
+
+bdml_status recipe_remine(bdml_handle *h, const recipe_points *points,
+                          const bdml_constraints *first, const double *m, double K, double weight,
+                          int last, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_constraints *c = NULL;
+    bdml_solve_result r = {0};
+
+    BDML_GO(recipe_mine(h, points, first, m, &c));
+    for (int pass = 1; pass < last; pass++) {
+        bdml_constraints *more = NULL;
+        bdml_solve_settings s;
+        bdml_solve_result_free(&r);
+        BDML_GO(solve_once(h, points, c, K, weight, RECIPE_GAP, NULL, &s, &r));
+        if (!r.m || r.collapsed) break;
+        BDML_GO(recipe_mine(h, points, c, r.m, &more));
+        bdml_free_constraints(c);
+        c = more;
+    }
+done:
+    bdml_solve_result_free(&r);
+    if (status == BDML_OK)
+        *out = c;
+    else
+        bdml_free_constraints(c);
     return status;
 }
 
 /* ---- the fit -------------------------------------------------------------------------------------------- */
 
-/* Both passes on all training points, to the gap that was asked for. */
+/* All passes on all training points, the last to the gap that was asked for. */
 static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, double K, double weight,
-                              int last_pass, bdml_constraints **c, bdml_solve_settings *s,
+                              int last, bdml_constraints **c, bdml_solve_settings *s,
                               bdml_solve_result *r)
 {
-    double gap = bdml_opt_real(h, BDML_OPT_GAP);
-    BDML_TRY(recipe_mine(h, points, NULL, NULL, c));
-    BDML_TRY(recipe_solve(h, points, *c, K, weight, gap, NULL, s, r));
-    for (int pass = 1; pass <= last_pass && r->m && !r->collapsed; pass++) {
-        bdml_constraints *more = NULL;
-        double *warm = r->m;
+    bdml_status status = BDML_OK;
+    double cap = recipe_mining_distortion(points, K), *warm = NULL;
+    bdml_constraints *more = NULL;
+
+    BDML_GO(recipe_mine(h, points, NULL, NULL, c));
+    if (last > 0) {
+        BDML_GO(solve_once(h, points, *c, cap, weight, RECIPE_GAP, NULL, s, r));
+        if (!r->m || r->collapsed || r->stop == BDML_STOP_CANCELLED) goto done;
+        warm = r->m;
         r->m = NULL;
         bdml_solve_result_free(r);
-        bdml_status status = recipe_mine(h, points, *c, warm, &more);
-        if (status == BDML_OK) {
-            bdml_free_constraints(*c);
-            *c = more;
-            status = recipe_solve(h, points, *c, K, weight, gap, warm, s, r);
-        }
-        free(warm);
-        BDML_TRY(status);
+        BDML_GO(recipe_remine(h, points, *c, warm, cap, weight, last, &more));
+        bdml_free_constraints(*c);
+        *c = more;
     }
-    return BDML_OK;
+    status = solve_once(h, points, *c, K, weight, bdml_opt_real(h, BDML_OPT_GAP), warm, s, r);
+done:
+    free(warm);
+    return status;
 }
 
 bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *model)
@@ -176,7 +246,8 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *
     double *p = NULL;
 
     recipe_make_grid(h, &grid);
-    BDML_GO(recipe_select(h, t, &grid, &choice, &report));
+    if (recipe_grid_size(&grid) > 1) /* else there is nothing to choose */
+        BDML_GO(recipe_select(h, t, &grid, &choice, &report));
     BDML_GO(bdml_reference_make(h, grid.reference[choice.reference], t, &reference));
     BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
     BDML_GO(recipe_points_init(h, t->n, reference.rows, p, t->y, t->classes, &points));
@@ -184,7 +255,7 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *
                        &s, &r));
     bdml_solved solved = {&reference, c, &s, &r, false, BDML_PULL_WITHIN, points.g_scale};
     BDML_GO(bdml_claim_result(h, &solved, model));
-    if (json_object_set(model->info, "selection", report) != 0)
+    if (report && json_object_set(model->info, "selection", report) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 done:
     json_decref(report);
@@ -196,12 +267,34 @@ done:
     return status;
 }
 
+/* Some class has two points (or there are no classes at all). */
+static bool has_company(const bdml_training *t)
+{
+    return !t->y || t->n > t->classes;
+}
+
+bdml_status recipe_check_settings(bdml_handle *h)
+{
+    double margin = bdml_opt_real(h, BDML_OPT_MARGIN),
+           softness = bdml_opt_real(h, BDML_OPT_SOFTNESS);
+    if (!(margin > 0.0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "margin must be above 0, got %g", margin);
+    if (!bdml_opt_int(h, BDML_OPT_HARD) && !(softness > 0.0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "softness must be above 0, got %g", softness);
+    return BDML_OK;
+}
+
 /* Hard margins, constraints from elsewhere, and forms other than soft triplets over the nearest rows
  * of either side are one problem that the user has stated; anything else leaves the choice to us. */
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model)
 {
     bool stated = t->constraints || bdml_constraint_files_given(h) || recipe_is_stated(h);
+    BDML_TRY(recipe_check_settings(h));
     if (stated) return bdml_fit_single(h, t, model);
+    if (!has_company(t))
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "every class has 1 point: a metric is learned from points that belong "
+                         "together and points that do not");
     if (!t->y || t->classes < 2)
         return bdml_fail(h, BDML_ERR_DATA,
                          "method bdml learns from labels of at least two classes, or from "

@@ -6,6 +6,9 @@
 
 enum { RECIPE_K_MAX = 100, RECIPE_C_MAX = 4, RECIPE_PASSES = 2 };
 
+/* Gap of solves that only rank choices or mine neighbours: a tighter one does not change them. */
+#define RECIPE_GAP 1e-2
+
 /* What may be chosen. */
 typedef struct recipe_grid {
     int references, ks, cs, passes;
@@ -13,8 +16,9 @@ typedef struct recipe_grid {
     double k[RECIPE_K_MAX];  /* ascending: each solve starts from the one before */
     double c[RECIPE_C_MAX];  /* weight of missed margins over the collapse threshold of M = tI */
     int pass[RECIPE_PASSES]; /* 0: random impostors; 1: nearest ones under the learned metric too */
+    double slack;            /* standard errors that the smallest K may be worse than the best */
+    bool whole;              /* score every choice on every fold */
     bool stated;             /* constraints and pull as the settings say, not the recipe's own */
-    double slack;            /* take the smallest K within so many standard errors of the best */
 } recipe_grid;
 
 /* One choice, as positions in the grid. */
@@ -38,32 +42,56 @@ bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p
                                int classes, recipe_points *out);
 void recipe_points_free(recipe_points *points);
 
-/* Constraints of pass 0, or those of pass 1 from `before` and the metric m learned with them. */
+/* Constraints of pass 0 (before NULL), or those of the next pass: `before` and the neighbours under the
+ * metric m. */
 bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
                         const double *m, bdml_constraints **out);
-/* Solve for one (K, c) from the metric `warm` (or NULL). */
-bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
-                         double K, double weight, double gap, const double *warm,
-                         bdml_solve_settings *settings, bdml_solve_result *result);
-
+/* The problem of these constraints, and the settings of its solves but for K and the start: C = weight
+ * times the collapse threshold of M = tI. */
+bdml_status recipe_problem(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                           bdml_problem **out);
+bdml_status recipe_settings(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                            bdml_problem *problem, double weight, double gap,
+                            bdml_solve_settings *s);
+/* Metrics are full matrices here, those of a diagonal problem too. */
+bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, bdml_problem *problem,
+                         const bdml_solve_settings *s, bdml_solve_result *result);
 /* Weight at which M = 0 stops being best among M = tI, for tr G = 1; 0 when no weight does. */
 double recipe_identity_threshold(const recipe_points *points, const bdml_constraints *c, double mu,
                                  bdml_loss loss);
+/* Neighbours are mined again under the metric of this distortion at most: with more of it, neighbours
+ * on the training points say little about those of new points. A stated problem mines under K itself. */
+double recipe_mining_distortion(const recipe_points *points, double K);
+/* From the constraints of pass 0 and the metric m learned with them at the mining distortion K to the
+ * constraints of the last pass >= 1. */
+bdml_status recipe_remine(bdml_handle *h, const recipe_points *points,
+                          const bdml_constraints *first, const double *m, double K, double weight,
+                          int last, bdml_constraints **out);
 
-/* The same two steps for the problem that the settings state (stated.c). C is the same for every K of
- * points->grid. A diagonal metric comes back, and starts, as a full matrix. */
+bdml_status recipe_check_settings(bdml_handle *h); /* margin and softness */
+
+/* ---- the problem that the settings state (stated.c) ---------------------------------------------------- */
+
 bool recipe_is_stated(const bdml_handle *h);
-bdml_status stated_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
-                        const double *m, bdml_constraints **out);
-bdml_status stated_solve(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
-                         double K, double weight, double gap, const double *warm,
-                         bdml_solve_settings *settings, bdml_solve_result *result);
+/* s->C, the same for every K of points->grid, from s->softness. */
+bdml_status stated_weight(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                          bdml_problem *problem, bdml_solve_settings *s);
+bdml_status stated_solve_diagonal(bdml_handle *h, int r, bdml_problem *problem,
+                                  const bdml_solve_settings *s, bdml_solve_result *result);
 
-/* ---- sweeps over K (select.c) -------------------------------------------------------------------------- */
+/* ---- one fold (fold.c) ------------------------------------------------------------------------------- */
 
-/* What one solve along a path gave. */
+/* Rows to learn from and rows left out, in prepared coordinates. */
+typedef struct recipe_fold {
+    int d, classes;
+    int64_t train, test;
+    double *x, *vx;
+    int32_t *y, *vy;
+} recipe_fold;
+
+/* What one solve along a path gave (record.c). */
 typedef struct recipe_record {
-    bool solved; /* else nothing below is set but the errors, which are then NaN */
+    bool solved; /* else nothing below is set but the errors */
     bdml_outcome outcome;
     bool collapsed;
     double lower, upper, gap, kappa, trace, C, C0, seconds;
@@ -72,31 +100,35 @@ typedef struct recipe_record {
     double test_error;  /* percent, k-NN, rows left out; NaN: no metric, or no rows */
 } recipe_record;
 
-/* Rows to learn from and rows left out, in prepared coordinates, with one reference: all K, C and passes
- * of the grid in one warm-started sweep. */
+/* Errors of the metric m on p and vp, the rows of the fold in r dimensions. */
+bdml_status recipe_note_errors(bdml_handle *h, const recipe_fold *f, int r, const double *p,
+                               const double *vp, const double *m, recipe_record *record);
+void recipe_note_solve(const bdml_solve_result *r, recipe_record *record);
+
+/* All K and passes of one (fold, reference, weight): one job, on one thread with a handle of its own. */
 typedef struct recipe_job {
     const recipe_grid *grid;
-    int d, classes;
-    int64_t train, test;
-    double *x, *vx;
-    int32_t *y, *vy;
-    int reference;
-    double gap;            /* of each solve */
-    double *score;         /* error per choice; NaN where a fit was not possible */
-    recipe_record *record; /* a path: one per K instead of scores, the caller's; else NULL */
+    const bool *wanted; /* per choice of the grid: score this one; NULL: all */
+    const recipe_fold *fold;
+    int reference, c;
+    double gap;            /* of each solve that counts */
+    double *score;         /* error per choice; left alone where no fit was possible or wanted */
+    recipe_record *record; /* a path, stated, of one pass: per K, instead of scores; else NULL */
 } recipe_job;
 
-/* The jobs beside each other, each on one thread with a handle of its own, so that the result does not
- * depend on the number of threads. done, total: for the progress. tolerant: a job whose data do not allow
- * a fit keeps its NaN scores; anything else that goes wrong is an error, that of the first such job. */
+int recipe_grid_size(const recipe_grid *g);
+int recipe_choice_number(const recipe_grid *g, recipe_choice c);
+recipe_choice recipe_choice_at(const recipe_grid *g, int number);
+void recipe_free_fold(recipe_fold *f); /* what it owns */
+bdml_status recipe_job_run(bdml_handle *h, const recipe_job *j);
+
+/* ---- selection (select.c) ------------------------------------------------------------------------------ */
+
+/* The jobs beside each other. done, total: for the progress. tolerant: a fold that cannot be fitted (too
+ * few neighbours, say) keeps its NaN scores; anything else that goes wrong is an error, the first in
+ * the order of the jobs. */
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
-                            bool tolerant, int count, recipe_job *jobs);
-void recipe_free_job(recipe_job *job); /* what it owns */
-/* Errors of the metric m on p, the points of the job in r dimensions, and vp (record.c). */
-bdml_status recipe_note_errors(bdml_handle *h, const recipe_job *j, int r, const double *p,
-                               const double *vp, const double *m, recipe_record *record);
-void recipe_note_solve(const bdml_solve_result *r, double seconds, int64_t iterations,
-                       recipe_record *record);
+                            bool tolerant, int count, const recipe_job *jobs);
 
 /* The grid that the settings leave open, and the choice by cross-validation. */
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid);

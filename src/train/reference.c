@@ -2,6 +2,9 @@
  *
  *     zscore   R = diag(1/std_j), rows of constant columns left out
  *     within   R = S^(-1/2) diag(1/std_j),  S = (1-s) Sw + s (tr Sw / r) I
+ *     fisher   R = (I + (sqrt(STRETCH) - 1) P) S^(-1/2) diag(1/std_j),  P the projection onto the span of
+ *              the class means after whitening: Fisher's discriminants, with the other directions
+ *              kept at a smaller size instead of dropped
  *
  * with Sw the within-class covariance of the z-scored points and s the setting "shrinkage". */
 #include "train/fit.h"
@@ -11,7 +14,8 @@
 
 #include "linalg/linalg.h"
 
-const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none", "zscore", "within", "file"};
+const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none", "zscore", "within",
+                                                                "fisher", "file"};
 
 void bdml_reference_free(bdml_reference *r)
 {
@@ -97,6 +101,79 @@ done:
     return status;
 }
 
+/* Squared lengths along the discriminants count this many times those across. */
+static const double STRETCH = 20.0;
+/* A direction with less than this share of the largest between-class variance is none. */
+static const double NO_DIRECTION = 1e-9;
+
+/* b = between-class covariance of the n rows of p (dimension r). */
+static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, int r,
+                                      const double *p, double *b)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)r, classes = (size_t)t->classes;
+    double *mean = NULL, *all = NULL, *count = NULL;
+
+    BDML_NEW(h, mean, classes * d);
+    BDML_NEW(h, all, d);
+    BDML_NEW(h, count, classes);
+    for (size_t i = 0; i < (size_t)t->n; i++) {
+        size_t c = (size_t)t->y[i];
+        count[c] += 1.0;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] += p[i * d + j];
+    }
+    for (size_t k = 0; k < classes * d; k++) all[k % d] += mean[k] / (double)t->n;
+    memset(b, 0, d * d * sizeof *b);
+    for (size_t c = 0; c < classes; c++) {
+        if (count[c] == 0.0) continue;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] = mean[c * d + j] / count[c] - all[j];
+        for (size_t i = 0; i < d; i++)
+            for (size_t j = 0; j < d; j++)
+                b[i * d + j] += count[c] / (double)t->n * mean[c * d + i] * mean[c * d + j];
+    }
+done:
+    free(mean);
+    free(all);
+    free(count);
+    return status;
+}
+
+/* Stretch the within map along the discriminants. */
+static bdml_status make_fisher(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+{
+    bdml_status status = BDML_OK;
+    double *p = NULL, *b = NULL, *lambda = NULL, *stretch = NULL, *map = NULL;
+    bdml_eigh_ws ws = {0};
+
+    BDML_GO(make_within(h, t, r));
+    int n = r->rows;
+    size_t nn = (size_t)n * (size_t)n;
+    BDML_GO(bdml_reference_apply(h, r, t->n, t->d, t->x, &p));
+    BDML_NEW(h, b, nn);
+    BDML_NEW(h, stretch, nn);
+    BDML_NEW(h, lambda, n);
+    BDML_NEW(h, map, (size_t)n * (size_t)t->d);
+    BDML_GO(bdml_eigh_ws_init(h, n, &ws));
+    BDML_GO(between_covariance(h, t, n, p, b));
+    BDML_GO(bdml_la_eigh(h, n, b, lambda, true, &ws));
+    for (int j = 0; j < n;
+         j++) { /* columns times the fourth root: (...)(...)' has the square root */
+        bool along = lambda[j] > NO_DIRECTION * lambda[n - 1];
+        for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(STRETCH, 0.25);
+    }
+    bdml_la_gemm('N', 'T', n, n, n, 1.0, b, n, b, n, 0.0, stretch, n);
+    bdml_la_gemm('N', 'N', t->d, n, n, 1.0, r->map, t->d, stretch, n, 0.0, map, t->d);
+    memcpy(r->map, map, sizeof(double) * (size_t)n * (size_t)t->d);
+done:
+    bdml_eigh_ws_free(&ws);
+    free(p);
+    free(b);
+    free(lambda);
+    free(stretch);
+    free(map);
+    return status;
+}
+
 /* A map made elsewhere: a model, or a matrix of rows of d. */
 static bdml_status read_file(bdml_handle *h, const char *path, const bdml_training *t,
                              bdml_reference *r)
@@ -149,6 +226,9 @@ bdml_status bdml_reference_make(bdml_handle *h, bdml_reference_kind kind, const 
     out->rows = t->d;
     if (kind == BDML_REFERENCE_ZSCORE) status = make_zscore(h, t, out);
     if (kind == BDML_REFERENCE_WITHIN) status = make_within(h, t, out);
+    if (kind == BDML_REFERENCE_FISHER && !t->y)
+        return bdml_fail(h, BDML_ERR_DATA, "reference fisher needs labels");
+    if (kind == BDML_REFERENCE_FISHER) status = make_fisher(h, t, out);
     if (kind == BDML_REFERENCE_FILE)
         status = read_file(h, bdml_opt_text(h, BDML_OPT_REFERENCE), t, out);
     if (status != BDML_OK) bdml_reference_free(out);

@@ -2,42 +2,39 @@
  * data.
  *
  * Stratified folds; each fold's reference, constraints and metrics come from its training rows alone.
- * Score of a choice: mean of the 1-, 3-, 5- and 9-NN errors on the rows left out. Among the choices
- * within so many standard errors of the best (setting se-rule) the smallest K is taken, then the smaller error.
+ * Two rounds: the first scores every choice on some folds, the second goes on with those that are not
+ * clearly worse than the best (a path shows them all, and so goes on with all). Then the smallest K is
+ * taken that is not worse than the best by more than so many standard errors of the difference, fold by
+ * fold (setting se-rule), and among those with that K the smallest error.
  *
- * A job is one (repeat, fold, reference) with all its K, C and passes in one warm-started sweep; jobs
- * run beside each other, each on one thread with its own handle, and write to their own places: the
- * result does not depend on the number of threads. */
+ * A job is one (fold, reference, weight) with all its K and passes in one warm-started sweep (fold.c);
+ * jobs run beside each other, each on one thread with its own handle, and write to their own places:
+ * the result does not depend on the number of threads. */
 #include "train/recipe.h"
 
 #include <omp.h>
 #include <stdlib.h>
 
-#include "linalg/linalg.h"
-
 enum {
-    FOLDS_SMALL = 5, /* up to FEW points */
-    FOLDS_LARGE = 3,
+    FOLDS_SMALL = 5, /* up to FEW points; the first round is one repeat */
+    FOLDS_LARGE = 3, /* the first round is one fold */
     FEW = 500,
     MOST_POINTS = 1500, /* more are sampled down, class by class */
     REPEAT_UNDER = 600, /* repeat the folds until this many rows have been left out */
-    REPEATS_MAX = 4,
-    VOTES = 4,
-    MOST_VOTES = 9
+    REPEATS_MAX = 4
 };
-static const int votes[VOTES] = {1, 3, 5, MOST_VOTES};
-static const double CV_GAP = 1e-2; /* a tighter solve does not change the neighbours */
+static const double KEEP = 1.0; /* standard errors above the best that the second round takes */
 
 /* ---- grid --------------------------------------------------------------------------------------------- */
 
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
 {
-    *grid = (recipe_grid){.references = 3,
+    *grid = (recipe_grid){.references = 4,
                           .ks = 6,
                           .cs = 2,
                           .passes = 2,
                           .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_WITHIN,
-                                        BDML_REFERENCE_NONE},
+                                        BDML_REFERENCE_FISHER, BDML_REFERENCE_NONE},
                           .k = {1, 3, 10, 30, 100, 1000},
                           .c = {1.5, 5},
                           .pass = {0, 1},
@@ -64,221 +61,45 @@ void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
     }
 }
 
-static int grid_size(const recipe_grid *g)
+/* ---- folds ------------------------------------------------------------------------------------------ */
+
+/* Rows of the training data split into folds, once or several times over. */
+typedef struct folds {
+    int64_t rows;
+    int splits, count; /* count = splits * repeats */
+    int first;         /* folds of the first round */
+    recipe_fold *fold;
+} folds;
+
+static void free_folds(folds *f)
 {
-    return g->references * g->passes * g->cs * g->ks;
+    for (int k = 0; f->fold && k < f->count; k++) recipe_free_fold(&f->fold[k]);
+    free(f->fold);
 }
 
-static int choice_number(const recipe_grid *g, recipe_choice c)
-{
-    return ((c.reference * g->passes + c.pass) * g->cs + c.c) * g->ks + c.k;
-}
-
-static recipe_choice choice_at(const recipe_grid *g, int number)
-{
-    recipe_choice c;
-    c.k = number % g->ks;
-    number /= g->ks;
-    c.c = number % g->cs;
-    number /= g->cs;
-    c.pass = number % g->passes;
-    c.reference = number / g->passes;
-    return c;
-}
-
-/* ---- one job -------------------------------------------------------------------------------------------- */
-
-/* Mean error in percent of the votes under the metric m on r-dimensional points. */
-static bdml_status score_metric(bdml_handle *h, const recipe_job *j, int r, const double *p,
-                                const double *vp, const double *m, double *score)
-{
-    bdml_status status = BDML_OK;
-    double *l = NULL, *z = NULL, *vz = NULL, *ws = NULL, kappa;
-    int32_t *index = NULL, *count = NULL;
-    int q, k = (int)BDML_MIN((int64_t)MOST_VOTES, j->train);
-    int64_t wrong = 0;
-
-    BDML_GO(bdml_metric_factor(h, r, m, &q, &l, &kappa));
-    BDML_NEW(h, z, (size_t)j->train * (size_t)q);
-    BDML_NEW(h, vz, (size_t)j->test * (size_t)q);
-    BDML_NEW(h, ws, bdml_la_map_size(q, r));
-    BDML_NEW(h, index, (size_t)j->test * (size_t)k);
-    BDML_NEW(h, count, j->classes);
-    bdml_la_map_rows(h, q, r, l, j->train, p, r, z, ws);
-    bdml_la_map_rows(h, q, r, l, j->test, vp, r, vz, ws);
-    bdml_knn_query query = {.n = j->train,
-                            .d = q,
-                            .x = z,
-                            .ld = q,
-                            .queries = j->test,
-                            .q = vz,
-                            .ldq = q,
-                            .which = BDML_ANY_CLASS,
-                            .k = k};
-    BDML_GO(bdml_knn_search(h, &query, index, NULL));
-    for (int64_t i = 0; i < j->test; i++)
-        for (int v = 0; v < VOTES; v++)
-            wrong += j->vy[i] !=
-                     bdml_knn_vote(BDML_MIN(votes[v], k), index + i * k, j->y, j->classes, count);
-    *score = 100.0 * (double)wrong / (double)(VOTES * j->test);
-done:
-    free(l);
-    free(z);
-    free(vz);
-    free(ws);
-    free(index);
-    free(count);
-    return status;
-}
-
-/* Every pass for one (c, k): pass 0 from `warm`, the others on from there. *warm becomes the metric of
- * pass 0, to start the next k from. */
-static bdml_status sweep_passes(bdml_handle *h, const recipe_job *j, const recipe_points *points,
-                                const double *vp, const bdml_constraints *c0, recipe_choice at,
-                                double **warm)
-{
-    bdml_status status = BDML_OK;
-    const recipe_grid *g = j->grid;
-    double K = g->k[at.k], weight = g->c[at.c];
-    bdml_constraints *c = NULL;
-    bdml_solve_settings s;
-    bdml_solve_result r = {0}, next = {0};
-
-    BDML_GO(recipe_solve(h, points, c0, K, weight, j->gap, *warm, &s, &r));
-    double seconds = r.seconds;
-    int64_t iterations = r.iterations;
-    for (int pass = 0, slot = 0; slot < g->passes && r.m && !r.collapsed; pass++) {
-        if (pass > 0) {
-            bdml_constraints *more = NULL;
-            BDML_GO(recipe_mine(h, points, c ? c : c0, next.m ? next.m : r.m, &more));
-            bdml_free_constraints(c);
-            c = more;
-            double *from = next.m;
-            next.m = NULL;
-            bdml_solve_result_free(&next);
-            status = recipe_solve(h, points, c, K, weight, j->gap, from ? from : r.m, &s, &next);
-            free(from);
-            seconds += next.seconds;
-            iterations += next.iterations;
-            if (status != BDML_OK || !next.m || next.collapsed) goto done;
-        }
-        if (pass != g->pass[slot]) continue;
-        at.pass = slot++;
-        const double *m = pass > 0 ? next.m : r.m;
-        if (j->record)
-            BDML_GO(recipe_note_errors(h, j, points->r, points->p, vp, m, &j->record[at.k]));
-        else
-            BDML_GO(
-                score_metric(h, j, points->r, points->p, vp, m, &j->score[choice_number(g, at)]));
-    }
-    if (j->record) recipe_note_solve(next.m ? &next : &r, seconds, iterations, &j->record[at.k]);
-    if (r.m && !r.collapsed) {
-        free(*warm);
-        *warm = r.m;
-        r.m = NULL;
-    }
-done:
-    bdml_free_constraints(c);
-    bdml_solve_result_free(&r);
-    bdml_solve_result_free(&next);
-    return status;
-}
-
-/* K = 1 is the reference itself, whatever the weight and the pass. */
-static bdml_status score_reference(bdml_handle *h, const recipe_job *j, int r, const double *p,
-                                   const double *vp, int k)
-{
-    double score = NAN, *eye = bdml_calloc(h, (size_t)r * (size_t)r, sizeof *eye);
-    if (!eye) return BDML_ERR_MEMORY;
-    for (int i = 0; i < r; i++) COL(eye, r, i)[i] = 1.0;
-    bdml_status status = j->record ? recipe_note_errors(h, j, r, p, vp, eye, &j->record[k])
-                                   : score_metric(h, j, r, p, vp, eye, &score);
-    free(eye);
-    if (status != BDML_OK || j->record) return status;
-    for (int pass = 0; pass < j->grid->passes; pass++)
-        for (int c = 0; c < j->grid->cs; c++)
-            j->score[choice_number(j->grid, (recipe_choice){j->reference, pass, c, k})] = score;
-    return BDML_OK;
-}
-
-static bdml_status run_job(bdml_handle *h, const recipe_job *j)
-{
-    bdml_status status = BDML_OK;
-    const recipe_grid *g = j->grid;
-    bdml_training t = {j->train, j->d, j->x, j->y, j->classes, NULL};
-    bdml_reference reference = {0};
-    recipe_points points = {0};
-    bdml_constraints *c0 = NULL;
-    double *p = NULL, *vp = NULL, *warm = NULL;
-
-    BDML_GO(bdml_reference_make(h, g->reference[j->reference], &t, &reference));
-    BDML_GO(bdml_reference_apply(h, &reference, j->train, j->d, j->x, &p));
-    BDML_GO(bdml_reference_apply(h, &reference, j->test, j->d, j->vx, &vp));
-    int first = g->k[0] == 1.0 ? 1 : 0;
-    if (first) BDML_GO(score_reference(h, j, reference.rows, p, vp, 0));
-    if (j->record) first = 0; /* a path wants the objective there too */
-    if (first == g->ks) goto done;
-    BDML_GO(recipe_points_init(h, j->train, reference.rows, p, j->y, j->classes, &points));
-    points.stated = g->stated;
-    points.grid = g;
-    BDML_GO(recipe_mine(h, &points, NULL, NULL, &c0));
-    for (int c = 0; c < g->cs; c++) {
-        free(warm);
-        warm = NULL;
-        for (int k = first; k < g->ks; k++)
-            BDML_GO(
-                sweep_passes(h, j, &points, vp, c0, (recipe_choice){j->reference, 0, c, k}, &warm));
-    }
-done:
-    bdml_free_constraints(c0);
-    recipe_points_free(&points);
-    bdml_reference_free(&reference);
-    free(p);
-    free(vp);
-    free(warm);
-    return status;
-}
-
-/* ---- jobs --------------------------------------------------------------------------------------------------- */
-
-void recipe_free_job(recipe_job *j)
-{
-    free(j->x);
-    free(j->vx);
-    free(j->y);
-    free(j->vy);
-    free(j->score);
-    memset(j, 0, sizeof *j);
-}
-
-static void free_jobs(int count, recipe_job *jobs)
-{
-    for (int k = 0; jobs && k < count; k++) recipe_free_job(&jobs[k]);
-    free(jobs);
-}
-
-static bdml_status fill_job(bdml_handle *h, const bdml_training *t, int64_t rows,
-                            const int64_t *row, const int32_t *fold, int left_out, recipe_job *j)
+static bdml_status fill_fold(bdml_handle *h, const bdml_training *t, int64_t rows,
+                             const int64_t *row, const int32_t *number, int left_out,
+                             recipe_fold *f)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
     int64_t a = 0, b = 0;
-    for (int64_t i = 0; i < rows; i++) j->test += fold[i] == left_out;
-    j->train = rows - j->test;
-    BDML_NEW(h, j->x, (size_t)j->train * d);
-    BDML_NEW(h, j->y, j->train);
-    BDML_NEW(h, j->vx, (size_t)j->test * d);
-    BDML_NEW(h, j->vy, j->test);
-    BDML_NEW(h, j->score, grid_size(j->grid));
-    for (int k = 0; k < grid_size(j->grid); k++) j->score[k] = NAN;
+    for (int64_t i = 0; i < rows; i++) f->test += number[i] == left_out;
+    f->train = rows - f->test;
+    f->d = t->d;
+    f->classes = t->classes;
+    BDML_NEW(h, f->x, (size_t)f->train * d);
+    BDML_NEW(h, f->y, f->train);
+    BDML_NEW(h, f->vx, (size_t)f->test * d);
+    BDML_NEW(h, f->vy, f->test);
     for (int64_t i = 0; i < rows; i++) {
         const double *x = t->x + (size_t)row[i] * d;
-        if (fold[i] == left_out) {
-            memcpy(j->vx + (size_t)b * d, x, d * sizeof *x);
-            j->vy[b++] = t->y[row[i]];
+        if (number[i] == left_out) {
+            memcpy(f->vx + (size_t)b * d, x, d * sizeof *x);
+            f->vy[b++] = t->y[row[i]];
         } else {
-            memcpy(j->x + (size_t)a * d, x, d * sizeof *x);
-            j->y[a++] = t->y[row[i]];
+            memcpy(f->x + (size_t)a * d, x, d * sizeof *x);
+            f->y[a++] = t->y[row[i]];
         }
     }
 done:
@@ -303,41 +124,75 @@ done:
     return status;
 }
 
-static bdml_status make_jobs(bdml_handle *h, const bdml_training *t, const recipe_grid *grid,
-                             int *count, int *folds, recipe_job **jobs)
+static bdml_status make_folds(bdml_handle *h, const bdml_training *t, folds *f)
 {
     bdml_status status = BDML_OK;
-    int64_t rows = 0, *row = NULL;
-    int32_t *y = NULL, *fold = NULL;
+    int64_t *row = NULL;
+    int32_t *y = NULL, *number = NULL;
 
-    *count = 0;
-    BDML_GO(sample_rows(h, t, &rows, &row));
-    int splits = (int)BDML_MIN(rows, rows <= FEW ? FOLDS_SMALL : FOLDS_LARGE);
-    int repeats = (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / rows));
-    *folds = splits * repeats;
-    BDML_NEW(h, *jobs, *folds * grid->references);
-    BDML_NEW(h, y, rows);
-    BDML_NEW(h, fold, rows);
-    for (int64_t i = 0; i < rows; i++) y[i] = t->y[row[i]];
-    for (int f = 0; f < *folds; f++) {
-        BDML_GO(bdml_split_folds(h, rows, y, splits, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED),
-                                 (uint64_t)(f / splits), fold));
-        for (int r = 0; r < grid->references; r++) {
-            recipe_job *j = &(*jobs)[(*count)++];
-            *j = (recipe_job){
-                .grid = grid, .d = t->d, .classes = t->classes, .reference = r, .gap = CV_GAP};
-            BDML_GO(fill_job(h, t, rows, row, fold, f % splits, j));
-        }
+    BDML_GO(sample_rows(h, t, &f->rows, &row));
+    bool small = f->rows <= FEW;
+    f->splits = (int)BDML_MIN(f->rows, small ? FOLDS_SMALL : FOLDS_LARGE);
+    f->count = f->splits * (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / f->rows));
+    f->first = small ? f->splits : 1;
+    BDML_NEW(h, f->fold, f->count);
+    BDML_NEW(h, y, f->rows);
+    BDML_NEW(h, number, f->rows);
+    for (int64_t i = 0; i < f->rows; i++) y[i] = t->y[row[i]];
+    for (int k = 0; k < f->count; k++) {
+        BDML_GO(bdml_split_folds(h, f->rows, y, f->splits, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED),
+                                 (uint64_t)(k / f->splits), number));
+        BDML_GO(fill_fold(h, t, f->rows, row, number, k % f->splits, &f->fold[k]));
     }
 done:
     free(row);
     free(y);
-    free(fold);
+    free(number);
     return status;
 }
 
+/* ---- jobs ----------------------------------------------------------------------------------------------- */
+
+/* Everything the selection works with. */
+typedef struct selection {
+    const recipe_grid *grid;
+    folds folds;
+    int size;      /* choices */
+    double *score; /* per fold and choice; NaN: not fitted */
+    bool *wanted;  /* per choice: still in the race */
+    double *mean, *se;
+    int done; /* folds scored so far */
+} selection;
+
+static bool any_wanted(const selection *s, int reference, int c)
+{
+    for (int number = 0; number < s->size; number++) {
+        recipe_choice at = recipe_choice_at(s->grid, number);
+        if (s->wanted[number] && at.reference == reference && at.c == c) return true;
+    }
+    return false;
+}
+
+static int list_jobs(const selection *s, int to, recipe_job *jobs)
+{
+    const recipe_grid *g = s->grid;
+    int count = 0;
+    for (int k = s->done; k < to; k++)
+        for (int r = 0; r < g->references; r++)
+            for (int c = 0; c < g->cs; c++)
+                if (any_wanted(s, r, c))
+                    jobs[count++] = (recipe_job){.grid = g,
+                                                 .wanted = s->wanted,
+                                                 .fold = &s->folds.fold[k],
+                                                 .reference = r,
+                                                 .c = c,
+                                                 .gap = RECIPE_GAP,
+                                                 .score = s->score + (size_t)k * (size_t)s->size};
+    return count;
+}
+
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
-                            bool tolerant, int count, recipe_job *jobs)
+                            bool tolerant, int count, const recipe_job *jobs)
 {
     bdml_status status = BDML_OK, *outcome = NULL;
     bdml_handle **child = NULL;
@@ -346,7 +201,10 @@ bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int6
 
     BDML_NEW(h, child, count);
     BDML_NEW(h, outcome, count);
-    for (int k = 0; k < count; k++) BDML_GO(bdml_handle_child(h, &child[k]));
+    for (int k = 0; k < count; k++) {
+        BDML_GO(bdml_handle_child(h, &child[k]));
+        child[k]->fail_alloc = h->fail_alloc;
+    }
     BDML_GO(bdml_progress(h, what, done, total));
 #pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h))
     for (int k = 0; k < count; k++) {
@@ -355,7 +213,7 @@ bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int6
 #pragma omp atomic read
         skip = stop;
         if (skip) continue;
-        outcome[k] = run_job(child[k], &jobs[k]);
+        outcome[k] = recipe_job_run(child[k], &jobs[k]);
         if (tolerant && outcome[k] == BDML_ERR_DATA) outcome[k] = BDML_OK;
 #pragma omp atomic capture
         now = ++finished;
@@ -381,85 +239,155 @@ done:
 
 /* ---- choice --------------------------------------------------------------------------------------------------- */
 
-/* Mean and standard error over the folds; the mean is NaN when a fold has no score. */
-static void summarise(const recipe_grid *g, int count, const recipe_job *jobs, double *mean,
-                      double *se)
+static double score_at(const selection *s, int fold, int number)
 {
-    for (int number = 0; number < grid_size(g); number++) {
-        recipe_choice c = choice_at(g, number);
+    return s->score[(size_t)fold * (size_t)s->size + (size_t)number];
+}
+
+/* Mean and standard error over the folds scored; choices out of the race keep what they had. A choice
+ * that could not be fitted in every fold is out. */
+static void summarise(selection *s)
+{
+    for (int number = 0; number < s->size; number++) {
         double sum = 0.0, square = 0.0;
-        int n = 0;
-        for (int k = 0; k < count; k++)
-            if (jobs[k].reference == c.reference) sum += jobs[k].score[number], n++;
-        mean[number] = sum / n;
-        for (int k = 0; k < count; k++)
-            if (jobs[k].reference == c.reference)
-                square += pow(jobs[k].score[number] - mean[number], 2);
-        se[number] = n > 1 ? sqrt(square / (n - 1) / n) : 0.0;
+        if (!s->wanted[number]) continue;
+        for (int k = 0; k < s->done; k++) sum += score_at(s, k, number);
+        double mean = s->mean[number] = sum / s->done;
+        for (int k = 0; k < s->done; k++) square += pow(score_at(s, k, number) - mean, 2);
+        s->se[number] = s->done > 1 ? sqrt(square / (s->done - 1) / s->done) : 0.0;
+        s->wanted[number] = !isnan(mean);
     }
 }
 
-static bool choose(const recipe_grid *g, const double *mean, const double *se, int *chosen)
+static int best_choice(const selection *s)
 {
     int best = -1;
-    for (int number = 0; number < grid_size(g); number++)
-        if (!isnan(mean[number]) && (best < 0 || mean[number] < mean[best])) best = number;
-    if (best < 0) return false;
-    *chosen = best;
-    for (int number = 0; number < grid_size(g); number++) {
-        if (!(mean[number] <= mean[best] + g->slack * se[best])) continue;
-        int k = choice_at(g, number).k, now = choice_at(g, *chosen).k;
-        if (k < now || (k == now && mean[number] < mean[*chosen])) *chosen = number;
+    for (int number = 0; number < s->size; number++)
+        if (s->wanted[number] && (best < 0 || s->mean[number] < s->mean[best])) best = number;
+    return best;
+}
+
+/* Leave out what is clearly worse than the best: by more than KEEP standard errors of an error rate
+ * over the rows left out so far. */
+static void narrow(selection *s)
+{
+    int64_t tested = 0;
+    int best = best_choice(s);
+    if (best < 0) return;
+    for (int k = 0; k < s->done; k++) tested += s->folds.fold[k].test;
+    double rows = (double)BDML_MAX(tested, 1), p = BDML_MAX(s->mean[best] / 100.0, 1.0 / rows);
+    double limit = s->mean[best] + KEEP * 100.0 * sqrt(p * (1.0 - p) / rows);
+    for (int number = 0; number < s->size; number++)
+        s->wanted[number] = s->wanted[number] && s->mean[number] <= limit;
+}
+
+/* Standard error of the difference between two choices over the folds. Folds share most of their training
+ * rows, so that their scores are not independent: the variance is that of Nadeau and Bengio (2003),
+ * s^2 (1/folds + tested rows / trained rows). */
+static double difference_error(const selection *s, int a, int b)
+{
+    const recipe_fold *f = &s->folds.fold[0];
+    double mean = s->mean[a] - s->mean[b], square = 0.0;
+    if (s->done < 2) return 0.0;
+    for (int k = 0; k < s->done; k++)
+        square += pow(score_at(s, k, a) - score_at(s, k, b) - mean, 2);
+    return sqrt(square / (s->done - 1) *
+                (1.0 / s->done + (double)f->test / (double)BDML_MAX(f->train, 1)));
+}
+
+/* Not clearly worse than the best: the smallest K, then the smallest error. */
+static int choose(const selection *s)
+{
+    int best = best_choice(s), chosen = best;
+    for (int number = 0; number < s->size && best >= 0; number++) {
+        if (!s->wanted[number] ||
+            s->mean[number] - s->mean[best] > s->grid->slack * difference_error(s, number, best))
+            continue;
+        int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
+        if (k < now || (k == now && s->mean[number] < s->mean[chosen])) chosen = number;
     }
-    return true;
+    return chosen;
 }
 
 /* What was tried and what came out, for the model's description. */
-static json_t *make_report(const recipe_grid *g, int folds, const double *mean, const double *se,
-                           int chosen)
+static json_t *make_report(const selection *s, int chosen)
 {
+    const recipe_grid *g = s->grid;
     json_t *tried = json_array();
-    for (int number = 0; number < grid_size(g); number++) {
-        recipe_choice c = choice_at(g, number);
-        if (isnan(mean[number])) continue;
-        json_array_append_new(tried, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f}", "reference",
+    for (int number = 0; number < s->size; number++) {
+        recipe_choice c = recipe_choice_at(g, number);
+        if (isnan(s->mean[number])) continue;
+        json_array_append_new(tried, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:i}", "reference",
                                                bdml_reference_names[g->reference[c.reference]],
                                                "passes", g->pass[c.pass] + 1, "weight", g->c[c.c],
-                                               "distortion", g->k[c.k], "error", mean[number],
-                                               "standard_error", se[number]));
+                                               "distortion", g->k[c.k], "error", s->mean[number],
+                                               "standard_error", s->se[number], "folds",
+                                               s->wanted[number] ? s->done : s->folds.first));
     }
-    recipe_choice c = choice_at(g, chosen);
-    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:o}", "folds", folds, "reference",
+    recipe_choice c = recipe_choice_at(g, chosen);
+    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:o}", "folds", s->done, "reference",
                      bdml_reference_names[g->reference[c.reference]], "passes", g->pass[c.pass] + 1,
-                     "weight", g->c[c.c], "distortion", g->k[c.k], "error", mean[chosen],
-                     "standard_error", se[chosen], "tried", tried);
+                     "weight", g->c[c.c], "distortion", g->k[c.k], "error", s->mean[chosen],
+                     "standard_error", s->se[chosen], "tried", tried);
+}
+
+/* ---- selection -------------------------------------------------------------------------------------------------- */
+
+static bdml_status init(bdml_handle *h, const bdml_training *t, selection *s)
+{
+    bdml_status status = BDML_OK;
+    s->size = recipe_grid_size(s->grid);
+    BDML_GO(make_folds(h, t, &s->folds));
+    BDML_NEW(h, s->mean, s->size);
+    BDML_NEW(h, s->se, s->size);
+    BDML_NEW(h, s->wanted, s->size);
+    BDML_NEW(h, s->score, s->folds.count * s->size);
+    for (int k = 0; k < s->folds.count * s->size; k++) s->score[k] = NAN;
+    for (int k = 0; k < s->size; k++) s->wanted[k] = true;
+done:
+    return status;
+}
+
+/* Score the choices in the race on the folds up to `to`. */
+static bdml_status run_round(bdml_handle *h, selection *s, int to)
+{
+    bdml_status status = BDML_OK;
+    recipe_job *jobs = NULL;
+    BDML_NEW(h, jobs, (to - s->done) * s->grid->references * s->grid->cs);
+    int count = list_jobs(s, to, jobs);
+    BDML_GO(recipe_run_jobs(h, "cross-validation", 0, count, true, count, jobs));
+    s->done = to;
+    summarise(s);
+done:
+    free(jobs);
+    return status;
 }
 
 bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_grid *grid,
                           recipe_choice *choice, json_t **report)
 {
     bdml_status status = BDML_OK;
-    int count = 0, folds = 0, chosen = 0;
-    recipe_job *jobs = NULL;
-    double *mean = NULL, *se = NULL;
+    selection s = {.grid = grid};
 
-    BDML_NEW(h, mean, grid_size(grid));
-    BDML_NEW(h, se, grid_size(grid));
-    BDML_GO(make_jobs(h, t, grid, &count, &folds, &jobs));
-    BDML_GO(recipe_run_jobs(h, "cross-validation", 0, count, true, count, jobs));
-    summarise(grid, count, jobs, mean, se);
-    if (!choose(grid, mean, se, &chosen)) {
+    BDML_GO(init(h, t, &s));
+    BDML_GO(run_round(h, &s, s.folds.first));
+    if (!grid->whole) narrow(&s);
+    if (s.folds.count > s.done) BDML_GO(run_round(h, &s, s.folds.count));
+    int chosen = choose(&s);
+    if (chosen < 0) {
         status = bdml_fail(h, BDML_ERR_DATA,
                            "no fold of the cross-validation could be fitted: the classes are too "
                            "small; give distortion, softness and a constraint rule");
         goto done;
     }
-    *choice = choice_at(grid, chosen);
-    *report = make_report(grid, folds, mean, se, chosen);
+    *choice = recipe_choice_at(grid, chosen);
+    *report = make_report(&s, chosen);
     if (!*report) status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
 done:
-    free_jobs(count, jobs);
-    free(mean);
-    free(se);
+    free_folds(&s.folds);
+    free(s.mean);
+    free(s.se);
+    free(s.wanted);
+    free(s.score);
     return status;
 }

@@ -64,7 +64,7 @@ static bdml_status solve_passes(bdml_handle *h, const bdml_dataset *points, bool
         s->warm_metric = warm = NULL;
         if (status != BDML_OK) return status;
         if (pass >= passes || !mined || diagonal || r->outcome == BDML_INFEASIBLE || !r->m ||
-            r->collapsed)
+            r->collapsed || r->stop == BDML_STOP_CANCELLED)
             return BDML_OK;
         status = mine_again(h, points, r->m, c);
         warm = r->m;

@@ -19,33 +19,7 @@ bool recipe_is_stated(const bdml_handle *h)
            bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
 }
 
-/* ---- constraints --------------------------------------------------------------------------------- */
-
-bdml_status stated_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
-                        const double *m, bdml_constraints **out)
-{
-    bdml_status status = BDML_OK;
-    bdml_mining how = bdml_mining_from_options(h);
-    bdml_constraints *more = NULL;
-    double *l = NULL, *z = NULL, *ws = NULL, kappa;
-    int q, r = points->r;
-
-    if (!before) return bdml_mine(h, points->n, r, points->p, r, points->y, &how, out);
-    BDML_GO(bdml_metric_factor(h, r, m, &q, &l, &kappa));
-    BDML_NEW(h, z, (size_t)points->n * (size_t)q);
-    BDML_NEW(h, ws, bdml_la_map_size(q, r));
-    bdml_la_map_rows(h, q, r, l, points->n, points->p, r, z, ws);
-    BDML_GO(bdml_mine(h, points->n, q, z, q, points->y, &how, &more));
-    status = bdml_constraints_merge(h, before, more, out);
-done:
-    bdml_free_constraints(more);
-    free(l);
-    free(z);
-    free(ws);
-    return status;
-}
-
-/* ---- one solve ------------------------------------------------------------------------------------- */
+/* ---- weight ----------------------------------------------------------------------------------------- */
 
 /* tr G for G the mean of X_ij over the target pairs. */
 static double pull_trace(const recipe_points *points, const bdml_constraints *c)
@@ -60,13 +34,13 @@ static double pull_trace(const recipe_points *points, const bdml_constraints *c)
     return c->targets > 0 ? sum / (double)c->targets : 0.0;
 }
 
-static bdml_status set_weight(bdml_handle *h, const recipe_points *points, bdml_problem *problem,
-                              const bdml_constraints *c, double weight, bdml_solve_settings *s)
+bdml_status stated_weight(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
+                          bdml_problem *problem, bdml_solve_settings *s)
 {
     const recipe_grid *g = points->grid;
-    double C0 = pull_trace(points, c) * recipe_identity_threshold(points, c, s->margin, s->loss);
     bdml_solve_settings other = *s;
-    other.warm_metric = NULL;
+    if (s->hard) return BDML_OK;
+    double C0 = pull_trace(points, c) * recipe_identity_threshold(points, c, s->margin, s->loss);
     for (int k = 0; k < g->ks && !(C0 > 0.0 && isfinite(C0)); k++) {
         other.K = g->k[k];
         BDML_TRY(bdml_problem_collapse(h, problem, &other, &C0));
@@ -77,11 +51,13 @@ static bdml_status set_weight(bdml_handle *h, const recipe_points *points, bdml_
             "under no metric of distortion up to %g are impostors farther than targets "
             "on the whole; raise the distortion or mine other constraints",
             other.K);
-    s->C = weight * C0;
+    s->C = s->softness * C0;
     return BDML_OK;
 }
 
-/* *full = the diagonal m as a matrix. */
+/* ---- diagonal metrics ---------------------------------------------------------------------------------- */
+
+/* *m = the diagonal *m as a matrix. */
 static bdml_status widen(bdml_handle *h, int r, double **m)
 {
     double *full = bdml_calloc(h, (size_t)r * (size_t)r, sizeof *full);
@@ -92,36 +68,22 @@ static bdml_status widen(bdml_handle *h, int r, double **m)
     return BDML_OK;
 }
 
-bdml_status stated_solve(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
-                         double K, double weight, double gap, const double *warm,
-                         bdml_solve_settings *settings, bdml_solve_result *result)
+bdml_status stated_solve_diagonal(bdml_handle *h, int r, bdml_problem *problem,
+                                  const bdml_solve_settings *s, bdml_solve_result *result)
 {
     bdml_status status = BDML_OK;
-    bool diagonal = bdml_opt_int(h, BDML_OPT_DIAGONAL) != 0;
-    int r = points->r;
-    bdml_problem *problem = NULL;
-    double *narrow = NULL;
+    bdml_solve_settings own = *s;
+    double *warm = NULL;
 
-    *settings = bdml_solve_from_options(h);
-    settings->K = K;
-    settings->gap = gap;
-    settings->softness = weight;
-    settings->warm_metric = warm;
-    BDML_GO(bdml_problem_new(h, points->n, r, points->p, r, c, NULL, diagonal, &problem));
-    if (warm && diagonal) {
-        BDML_NEW(h, narrow, r);
-        for (int j = 0; j < r; j++) narrow[j] = COL(warm, r, j)[j];
-        settings->warm_metric = narrow;
+    if (s->warm_metric) {
+        BDML_NEW(h, warm, r);
+        for (int j = 0; j < r; j++) warm[j] = COL(s->warm_metric, r, j)[j];
+        own.warm_metric = warm;
     }
-    if (!settings->hard) BDML_GO(set_weight(h, points, problem, c, weight, settings));
-    BDML_GO(bdml_problem_solve(h, problem, settings, result));
-    if (diagonal && result->m) {
-        status = widen(h, r, &result->m);
-        if (status != BDML_OK) bdml_solve_result_free(result);
-    }
+    BDML_GO(bdml_problem_solve(h, problem, &own, result));
+    if (result->m) status = widen(h, r, &result->m);
+    if (status != BDML_OK) bdml_solve_result_free(result);
 done:
-    bdml_problem_free(problem);
-    free(narrow);
-    settings->warm_metric = NULL;
+    free(warm);
     return status;
 }
