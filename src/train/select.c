@@ -159,6 +159,7 @@ done:
 
 /* Everything the selection works with. */
 typedef struct selection {
+    char why[BDML_ERROR_SIZE]; /* the first fold that could not be fitted */
     const recipe_grid *grid;
     folds folds;
     int size;      /* choices */
@@ -194,9 +195,9 @@ static int list_jobs(const selection *s, int to, recipe_job *jobs)
     return count;
 }
 
-/* A fold that cannot be fitted (too few neighbours, say) keeps its NaN scores; anything else that goes
- * wrong is an error, the first in the order of the jobs. */
-static bdml_status run_jobs(bdml_handle *h, int count, const recipe_job *jobs)
+/* A fold that cannot be fitted (too few neighbours, say) keeps its NaN scores and its reason stands in
+ * `why`; anything else that goes wrong is an error, the first in the order of the jobs. */
+static bdml_status run_jobs(bdml_handle *h, int count, const recipe_job *jobs, char *why)
 {
     bdml_status status = BDML_OK, *outcome = NULL;
     bdml_handle **child = NULL;
@@ -218,19 +219,21 @@ static bdml_status run_jobs(bdml_handle *h, int count, const recipe_job *jobs)
         skip = stop;
         if (skip) continue;
         outcome[k] = recipe_job_run(child[k], &jobs[k]);
-        if (outcome[k] == BDML_ERR_DATA) outcome[k] = BDML_OK;
 #pragma omp atomic capture
         now = ++finished;
         bool cancel = omp_get_thread_num() == 0 && now < count &&
                       bdml_progress(h, "cross-validation", now, count) != BDML_OK;
-        if (cancel || outcome[k] != BDML_OK) {
+        if (cancel || (outcome[k] != BDML_OK && outcome[k] != BDML_ERR_DATA)) {
 #pragma omp atomic write
             stop = true;
         }
     }
     for (int k = 0; k < count && status == BDML_OK; k++) {
         status = outcome[k];
-        if (status != BDML_OK)
+        if (status == BDML_ERR_DATA) {
+            if (!*why) snprintf(why, BDML_ERROR_SIZE, "%s", bdml_last_error(child[k]));
+            status = BDML_OK;
+        } else if (status != BDML_OK)
             bdml_fail(h, status, "cross-validation: %s", bdml_last_error(child[k]));
     }
     if (status == BDML_OK && stop) status = BDML_ERR_CANCELLED;
@@ -359,7 +362,7 @@ static bdml_status run_round(bdml_handle *h, selection *s, int to)
     bdml_status status = BDML_OK;
     recipe_job *jobs = NULL;
     BDML_NEW(h, jobs, (to - s->done) * s->grid->references * s->grid->cs);
-    BDML_GO(run_jobs(h, list_jobs(s, to, jobs), jobs));
+    BDML_GO(run_jobs(h, list_jobs(s, to, jobs), jobs, s->why));
     s->done = to;
     summarise(s);
 done:
@@ -379,9 +382,8 @@ bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_g
     if (s.folds.count > s.done) BDML_GO(run_round(h, &s, s.folds.count));
     int chosen = choose(&s);
     if (chosen < 0) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "no fold of the cross-validation could be fitted: the classes are too "
-                           "small; give distortion, softness and a constraint rule");
+        status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
+                           s.why);
         goto done;
     }
     *choice = recipe_choice_at(grid, chosen);
