@@ -151,8 +151,8 @@ static bdml_status solve_first(sweeper *f, int at, double K)
     if (f->metric && f->K == K) return BDML_OK;
     if (!f->problem) {
         BDML_TRY(recipe_problem(f->h, &f->points, f->c0, &f->problem));
-        BDML_TRY(
-            recipe_settings(f->h, &f->points, f->c0, f->problem, j->grid->c[j->c], j->gap, &f->s));
+        BDML_TRY(recipe_settings(f->h, &f->points, f->c0, f->problem, j->grid->c[j->c],
+                                 j->record != NULL, &f->s));
     }
     f->s.K = K;
     f->s.warm_metric = f->metric;
@@ -183,7 +183,7 @@ static bdml_status later_pass(sweeper *f, int pass, int from, int to)
 
     BDML_GO(recipe_remine(f->h, &f->points, f->c0, f->metric, f->K, weight, g->pass[pass], &c));
     BDML_GO(recipe_problem(f->h, &f->points, c, &problem));
-    BDML_GO(recipe_settings(f->h, &f->points, c, problem, weight, f->j->gap, &s));
+    BDML_GO(recipe_settings(f->h, &f->points, c, problem, weight, f->j->record != NULL, &s));
     for (int k = from; k < to; k++) {
         if (!wants(f->j, pass, k)) continue;
         s.K = g->k[k];

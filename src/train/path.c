@@ -211,12 +211,10 @@ static bdml_status run_sets(bdml_handle *h, const bdml_dataset *data, path_resul
         int count = BDML_MIN(beside, sets - set);
         for (int i = 0; i < count; i++) {
             BDML_GO(make_set(h, data, set + i, order, p, &folds[i]));
-            jobs[i] = (recipe_job){.grid = &p->grid,
-                                   .fold = &folds[i],
-                                   .gap = bdml_opt_real(h, BDML_OPT_GAP),
-                                   .record = path_at(p, set + i, 0)};
+            jobs[i] =
+                (recipe_job){.grid = &p->grid, .fold = &folds[i], .record = path_at(p, set + i, 0)};
         }
-        BDML_GO(recipe_run_jobs(h, "path", set, sets, false, count, jobs));
+        BDML_GO(recipe_run_jobs(h, "path", set, sets, count, jobs, NULL));
         for (int i = 0; i < count; i++) {
             BDML_GO(choose(h, set + i, &folds[i], p));
             recipe_free_fold(&folds[i]);

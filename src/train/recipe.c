@@ -12,9 +12,10 @@
 
 #include "linalg/linalg.h"
 
-/* Enough constraints for a stable metric in tens of dimensions; more cost time and, as measured on
- * the bundled sets, give nothing. */
-enum { ANCHORS = 400, TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
+/* Per anchor; more cost time and, as measured (docs/recipe.md), give nothing. */
+enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
+/* Anchors of the last fit. The many fits of the selection take fewer (recipe.h). */
+enum { ANCHORS = 1000 };
 
 /* ---- points --------------------------------------------------------------------------------------- */
 
@@ -25,7 +26,8 @@ bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p
     bdml_training t = {n, r, p, y, classes, NULL};
     double trace = 0.0;
 
-    *out = (recipe_points){.n = n, .r = r, .classes = classes, .p = p, .y = y};
+    *out = (recipe_points){
+        .anchors = RECIPE_ANCHORS, .n = n, .r = r, .classes = classes, .p = p, .y = y};
     BDML_NEW(h, out->g, (size_t)r * (size_t)r);
     BDML_GO(bdml_within_covariance(h, &t, out->g));
     for (int j = 0; j < r; j++) trace += COL(out->g, r, j)[j];
@@ -77,7 +79,7 @@ static bdml_mining mining(const bdml_handle *h, const recipe_points *points, boo
                        .rule = BDML_RULE_CLASS,
                        .targets = TARGETS,
                        .random_impostors = RANDOM_IMPOSTORS,
-                       .anchors = ANCHORS,
+                       .anchors = points->anchors,
                        .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
     if (bdml_opt_changed(h, BDML_OPT_TARGETS)) how.targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS);
     if (how.anchors >= points->n) how.anchors = 0;
@@ -132,12 +134,14 @@ bdml_status recipe_problem(bdml_handle *h, const recipe_points *points, const bd
 }
 
 bdml_status recipe_settings(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
-                            bdml_problem *problem, double weight, double gap,
-                            bdml_solve_settings *s)
+                            bdml_problem *problem, double weight, bool last, bdml_solve_settings *s)
 {
     *s = bdml_solve_from_options(h);
-    s->gap = gap;
     s->softness = weight;
+    if (!last) {
+        s->gap = RECIPE_GAP;
+        s->time_limit = 0.0;
+    }
     if (points->stated) return stated_weight(h, points, c, problem, s);
     s->C = weight * recipe_identity_threshold(points, c, s->margin, s->loss);
     return BDML_OK;
@@ -153,13 +157,13 @@ bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, bdml_probl
 
 /* One solve of a problem made for it, from the metric `warm` (or NULL). */
 static bdml_status solve_once(bdml_handle *h, const recipe_points *points,
-                              const bdml_constraints *c, double K, double weight, double gap,
+                              const bdml_constraints *c, double K, double weight, bool last,
                               const double *warm, bdml_solve_settings *s, bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
     bdml_problem *problem;
     BDML_TRY(recipe_problem(h, points, c, &problem));
-    BDML_GO(recipe_settings(h, points, c, problem, weight, gap, s));
+    BDML_GO(recipe_settings(h, points, c, problem, weight, last, s));
     s->K = K;
     s->warm_metric = warm;
     status = recipe_solve(h, points, problem, s, r);
@@ -189,7 +193,7 @@ bdml_status recipe_remine(bdml_handle *h, const recipe_points *points,
         bdml_constraints *more = NULL;
         bdml_solve_settings s;
         bdml_solve_result_free(&r);
-        BDML_GO(solve_once(h, points, c, K, weight, RECIPE_GAP, NULL, &s, &r));
+        BDML_GO(solve_once(h, points, c, K, weight, false, NULL, &s, &r));
         if (!r.m || r.collapsed) break;
         BDML_GO(recipe_mine(h, points, c, r.m, &more));
         bdml_free_constraints(c);
@@ -217,7 +221,7 @@ static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, doubl
 
     BDML_GO(recipe_mine(h, points, NULL, NULL, c));
     if (last > 0) {
-        BDML_GO(solve_once(h, points, *c, cap, weight, RECIPE_GAP, NULL, s, r));
+        BDML_GO(solve_once(h, points, *c, cap, weight, false, NULL, s, r));
         if (!r->m || r->collapsed || r->stop == BDML_STOP_CANCELLED) goto done;
         warm = r->m;
         r->m = NULL;
@@ -226,7 +230,7 @@ static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, doubl
         bdml_free_constraints(*c);
         *c = more;
     }
-    status = solve_once(h, points, *c, K, weight, bdml_opt_real(h, BDML_OPT_GAP), warm, s, r);
+    status = solve_once(h, points, *c, K, weight, true, warm, s, r);
 done:
     free(warm);
     return status;
@@ -251,6 +255,7 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *
     BDML_GO(bdml_reference_make(h, grid.reference[choice.reference], t, &reference));
     BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
     BDML_GO(recipe_points_init(h, t->n, reference.rows, p, t->y, t->classes, &points));
+    points.anchors = ANCHORS;
     BDML_GO(fit_chosen(h, &points, grid.k[choice.k], grid.c[choice.c], grid.pass[choice.pass], &c,
                        &s, &r));
     bdml_solved solved = {&reference, c, &s, &r, false, BDML_PULL_WITHIN, points.g_scale};

@@ -4,7 +4,7 @@
 
 #include "train/fit.h"
 
-enum { RECIPE_K_MAX = 100, RECIPE_C_MAX = 4, RECIPE_PASSES = 2 };
+enum { RECIPE_K_MAX = 100, RECIPE_C_MAX = 4, RECIPE_PASSES = 2, RECIPE_ANCHORS = 400 };
 
 /* Gap of solves that only rank choices or mine neighbours: a tighter one does not change them. */
 #define RECIPE_GAP 1e-2
@@ -33,8 +33,9 @@ typedef struct recipe_points {
     const double *p; /* n rows of r */
     const int32_t *y;
     double *g;
-    double g_scale; /* 1 / tr Sw */
-    bool stated;    /* constraints by the settings, and G the mean over their target pairs */
+    double g_scale;  /* 1 / tr Sw */
+    int64_t anchors; /* random points that get constraints */
+    bool stated;     /* constraints by the settings, and G the mean over their target pairs */
     const recipe_grid *grid; /* stated: the K that share one C */
 } recipe_points;
 
@@ -47,11 +48,12 @@ void recipe_points_free(recipe_points *points);
 bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_constraints *before,
                         const double *m, bdml_constraints **out);
 /* The problem of these constraints, and the settings of its solves but for K and the start: C = weight
- * times the collapse threshold of M = tI. */
+ * times the collapse threshold of M = tI. last: gap and time limit as asked for; else RECIPE_GAP and no
+ * limit, since a choice must not depend on the clock. */
 bdml_status recipe_problem(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
                            bdml_problem **out);
 bdml_status recipe_settings(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
-                            bdml_problem *problem, double weight, double gap,
+                            bdml_problem *problem, double weight, bool last,
                             bdml_solve_settings *s);
 /* Metrics are full matrices here, those of a diagonal problem too. */
 bdml_status recipe_solve(bdml_handle *h, const recipe_points *points, bdml_problem *problem,
@@ -111,7 +113,6 @@ typedef struct recipe_job {
     const bool *wanted; /* per choice of the grid: score this one; NULL: all */
     const recipe_fold *fold;
     int reference, c;
-    double gap;            /* of each solve that counts */
     double *score;         /* error per choice; left alone where no fit was possible or wanted */
     recipe_record *record; /* a path, stated, of one pass: per K, instead of scores; else NULL */
 } recipe_job;
@@ -124,11 +125,11 @@ bdml_status recipe_job_run(bdml_handle *h, const recipe_job *j);
 
 /* ---- selection (select.c) ------------------------------------------------------------------------------ */
 
-/* The jobs beside each other. done, total: for the progress. tolerant: a fold that cannot be fitted (too
- * few neighbours, say) keeps its NaN scores; anything else that goes wrong is an error, the first in
- * the order of the jobs. */
+/* The jobs beside each other. done, total: for the progress. A fold that cannot be fitted (too few
+ * neighbours, say) keeps its NaN scores and its reason stands in `why` (BDML_ERROR_SIZE); anything else
+ * that goes wrong is an error, the first in the order of the jobs. why NULL: so is such a fold. */
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
-                            bool tolerant, int count, const recipe_job *jobs);
+                            int count, const recipe_job *jobs, char *why);
 
 /* The grid that the settings leave open, and the choice by cross-validation. */
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid);

@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "linalg/linalg.h"
 
@@ -23,32 +24,15 @@ void bdml_reference_free(bdml_reference *r)
     memset(r, 0, sizeof *r);
 }
 
-/* width[j] = standard deviation of column j, 0 for one that is constant up to rounding. */
-static void column_widths(const bdml_training *t, double *width)
-{
-    size_t d = (size_t)t->d;
-    for (size_t j = 0; j < d; j++) {
-        double mean = 0.0, sum = 0.0, most = 0.0;
-        for (size_t i = 0; i < (size_t)t->n; i++) mean += t->x[i * d + j] / (double)t->n;
-        for (size_t i = 0; i < (size_t)t->n; i++) {
-            double v = t->x[i * d + j] - mean;
-            sum += v * v;
-            most = BDML_MAX(most, fabs(t->x[i * d + j]));
-        }
-        width[j] = sqrt(sum / (double)t->n);
-        if (width[j] <= 8.0 * DBL_EPSILON * most) width[j] = 0.0;
-    }
-}
-
 static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_reference *r)
 {
     bdml_status status = BDML_OK;
-    double *width = NULL;
+    const bdml_dataset points = {.n = t->n, .d = t->d, .x = (double *)(uintptr_t)t->x};
+    bdml_prepare p = {.d_in = t->d, .d_out = t->d, .scale = BDML_SCALE_ZSCORE};
     int rows = 0;
 
-    BDML_NEW(h, width, t->d);
-    column_widths(t, width);
-    for (int j = 0; j < t->d; j++) rows += width[j] > 0.0;
+    BDML_GO(bdml_prepare_widths(h, &points, &p));
+    for (int j = 0; j < t->d; j++) rows += isfinite(p.width[j]);
     if (rows == 0) {
         status = bdml_fail(h, BDML_ERR_DATA, "every column is constant: there is nothing to learn");
         goto done;
@@ -56,9 +40,9 @@ static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_refe
     BDML_NEW(h, r->map, (size_t)rows * (size_t)t->d);
     r->rows = 0;
     for (int j = 0; j < t->d; j++)
-        if (width[j] > 0.0) COL(r->map, t->d, r->rows++)[j] = 1.0 / width[j];
+        if (isfinite(p.width[j])) COL(r->map, t->d, r->rows++)[j] = 1.0 / p.width[j];
 done:
-    free(width);
+    bdml_prepare_free(&p);
     return status;
 }
 
@@ -182,6 +166,12 @@ static bdml_status read_file(bdml_handle *h, const char *path, const bdml_traini
     bdml_model *model = NULL;
     bdml_dataset *matrix = NULL;
 
+    if (access(path, R_OK) != 0)
+        return bdml_fail(
+            h, BDML_ERR_ARGUMENT,
+            "reference must be auto, none, zscore, within, fisher or a file that can be "
+            "read, got '%.200s'",
+            path);
     if (bdml_load_model(h, path, &model) == BDML_OK) {
         if (model->d != t->d) {
             status = bdml_fail(h, BDML_ERR_DATA,
@@ -196,7 +186,10 @@ static bdml_status read_file(bdml_handle *h, const char *path, const bdml_traini
     }
     bdml_handle *reader;
     BDML_GO(bdml_handle_child(h, &reader));
-    status = bdml_set(reader, "label", "none");
+    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++)
+        if (strcmp(bdml_option_at(i)->group, "input") == 0) /* they speak of the data */
+            status = bdml_set(reader, bdml_option_at(i)->name, bdml_option_at(i)->default_value);
+    if (status == BDML_OK) status = bdml_set(reader, "label", "none");
     if (status == BDML_OK) status = bdml_read_dataset(reader, path, &matrix);
     if (status != BDML_OK) bdml_fail(h, status, "reference: %s", bdml_last_error(reader));
     bdml_free(reader);

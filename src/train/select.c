@@ -155,6 +155,7 @@ done:
 
 /* Everything the selection works with. */
 typedef struct selection {
+    char why[BDML_ERROR_SIZE]; /* the first fold that could not be fitted */
     const recipe_grid *grid;
     folds folds;
     int size;      /* choices */
@@ -186,13 +187,12 @@ static int list_jobs(const selection *s, int to, recipe_job *jobs)
                                                  .fold = &s->folds.fold[k],
                                                  .reference = r,
                                                  .c = c,
-                                                 .gap = RECIPE_GAP,
                                                  .score = s->score + (size_t)k * (size_t)s->size};
     return count;
 }
 
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
-                            bool tolerant, int count, const recipe_job *jobs)
+                            int count, const recipe_job *jobs, char *why)
 {
     bdml_status status = BDML_OK, *outcome = NULL;
     bdml_handle **child = NULL;
@@ -214,19 +214,23 @@ bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int6
         skip = stop;
         if (skip) continue;
         outcome[k] = recipe_job_run(child[k], &jobs[k]);
-        if (tolerant && outcome[k] == BDML_ERR_DATA) outcome[k] = BDML_OK;
 #pragma omp atomic capture
         now = ++finished;
         bool cancel = omp_get_thread_num() == 0 && now < count &&
                       bdml_progress(h, what, done + now, total) != BDML_OK;
-        if (cancel || outcome[k] != BDML_OK) {
+        bool excused = why && outcome[k] == BDML_ERR_DATA;
+        if (cancel || (outcome[k] != BDML_OK && !excused)) {
 #pragma omp atomic write
             stop = true;
         }
     }
     for (int k = 0; k < count && status == BDML_OK; k++) {
         status = outcome[k];
-        if (status != BDML_OK) bdml_fail(h, status, "%s: %s", what, bdml_last_error(child[k]));
+        if (why && status == BDML_ERR_DATA) {
+            if (!*why) snprintf(why, BDML_ERROR_SIZE, "%s", bdml_last_error(child[k]));
+            status = BDML_OK;
+        } else if (status != BDML_OK)
+            bdml_fail(h, status, "%s: %s", what, bdml_last_error(child[k]));
     }
     if (status == BDML_OK && stop) status = BDML_ERR_CANCELLED;
     if (status == BDML_OK) status = bdml_progress(h, what, done + count, total);
@@ -355,7 +359,7 @@ static bdml_status run_round(bdml_handle *h, selection *s, int to)
     recipe_job *jobs = NULL;
     BDML_NEW(h, jobs, (to - s->done) * s->grid->references * s->grid->cs);
     int count = list_jobs(s, to, jobs);
-    BDML_GO(recipe_run_jobs(h, "cross-validation", 0, count, true, count, jobs));
+    BDML_GO(recipe_run_jobs(h, "cross-validation", 0, count, count, jobs, s->why));
     s->done = to;
     summarise(s);
 done:
@@ -375,9 +379,8 @@ bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_g
     if (s.folds.count > s.done) BDML_GO(run_round(h, &s, s.folds.count));
     int chosen = choose(&s);
     if (chosen < 0) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "no fold of the cross-validation could be fitted: the classes are too "
-                           "small; give distortion, softness and a constraint rule");
+        status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
+                           s.why);
         goto done;
     }
     *choice = recipe_choice_at(grid, chosen);
