@@ -23,20 +23,29 @@ void bdml_reference_free(bdml_reference *r)
     memset(r, 0, sizeof *r);
 }
 
-/* width[j] = standard deviation of column j, 0 for one that is constant up to rounding. */
+/* A column whose values differ by less than this share of them counts as constant: too few digits are
+ * left to scale it up by. */
+static const double CONSTANT = 1e-9;
+
+/* width[j] = standard deviation of column j, 0 for one that is constant. */
 static void column_widths(const bdml_training *t, double *width)
 {
     size_t d = (size_t)t->d;
     for (size_t j = 0; j < d; j++) {
-        double mean = 0.0, sum = 0.0, most = 0.0;
-        for (size_t i = 0; i < (size_t)t->n; i++) mean += t->x[i * d + j] / (double)t->n;
+        double low = t->x[j], high = low, mean = 0.0, sum = 0.0;
         for (size_t i = 0; i < (size_t)t->n; i++) {
-            double v = t->x[i * d + j] - mean;
+            low = BDML_MIN(low, t->x[i * d + j]);
+            high = BDML_MAX(high, t->x[i * d + j]);
+        }
+        double most = BDML_MAX(fabs(low), fabs(high));
+        width[j] = 0.0;
+        if (high - low <= CONSTANT * most) continue;
+        for (size_t i = 0; i < (size_t)t->n; i++) mean += (t->x[i * d + j] - low) / (double)t->n;
+        for (size_t i = 0; i < (size_t)t->n; i++) {
+            double v = t->x[i * d + j] - low - mean;
             sum += v * v;
-            most = BDML_MAX(most, fabs(t->x[i * d + j]));
         }
         width[j] = sqrt(sum / (double)t->n);
-        if (width[j] <= 8.0 * DBL_EPSILON * most) width[j] = 0.0;
     }
 }
 
