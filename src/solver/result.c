@@ -90,7 +90,7 @@ bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
         BDML_GO(export_metric(e, r));
 done:
     r->iterations = e->iterations;
-    r->seconds = bdml_now() - e->started;
+    r->seconds = e->earlier + bdml_now() - e->started;
     return status;
 }
 
