@@ -134,6 +134,10 @@ struct bdml_handle {
     double phase_since;
     double phase_seconds[BDML_PHASE_COUNT];
 
+    struct bdml_checkpoint
+        *checkpoint;     /* of the training under way (train/checkpoint.h), or NULL */
+    int64_t checkpoints; /* written by the last training */
+
     /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
      * (0 = never); allocations made so far. */
     int64_t fail_alloc, fail_write, alloc_count;

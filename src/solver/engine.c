@@ -121,7 +121,7 @@ static bdml_status go_on_whole(bdml_handle *h, bdml_problem *p, const bdml_solve
 {
     bdml_solve_result first = *r;
     bdml_solve_settings warm = *s;
-    bool cut = first.stop != BDML_STOP_DONE && first.stop != BDML_STOP_STALLED;
+    bool cut = bdml_stop_cut(first.stop);
 
     memset(r, 0, sizeof *r);
     stage->whole = true;
@@ -137,6 +137,7 @@ static bdml_status go_on_whole(bdml_handle *h, bdml_problem *p, const bdml_solve
     warm.resume = NULL;
     if (cut) warm.save = NULL;
     bdml_status status = solve_whole(h, p, &warm, stage, spent, r);
+    r->cut = r->cut || cut;
     bdml_solve_result_free(&first);
     return status;
 }

@@ -190,6 +190,10 @@ bdml_status bdml_newton_round(bdml_engine *e);
 
 /* augmented.c: the outer loop; true when the solve must end now, e->stop then says why */
 bool bdml_limit_reached(bdml_engine *e);
+static inline bool bdml_stop_cut(bdml_stop stop) /* a limit or the user */
+{
+    return stop != BDML_STOP_DONE && stop != BDML_STOP_STALLED;
+}
 bdml_status bdml_augmented_run(bdml_engine *e, bool resumed);
 
 /* state.c: keep the state at the beginning of a round, and save it when it is time; save it at the end

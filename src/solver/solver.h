@@ -89,6 +89,7 @@ typedef struct bdml_solve_result {
     int64_t *important;    /* by number, the weightiest first */
     double C, C0;          /* soft form: weight used, and the threshold under which M = 0 is best */
     bool collapsed;        /* soft form: M = 0 is optimal */
+    bool cut;              /* a limit or the user ended it, or the part of it in the span */
 } bdml_solve_result;
 
 void bdml_solve_result_free(bdml_solve_result *r); /* the arrays; r itself is the caller's */
@@ -113,6 +114,7 @@ void bdml_problem_free(bdml_problem *p);
  * r is filled anew; free it after BDML_OK. */
 bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
                                bdml_solve_result *r);
+int64_t bdml_problem_constraints(const bdml_problem *p);
 /* One number for points, constraints, objective and settings (but limits): what a state is tied to. */
 uint64_t bdml_problem_fingerprint(const bdml_problem *p, const bdml_solve_settings *s);
 /* C0 of the soft form: M = 0 is optimal iff C <= C0. Infinite when no C gives another M. */

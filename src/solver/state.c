@@ -192,9 +192,7 @@ bdml_status bdml_state_keep(bdml_engine *e)
 /* The round that a limit cut short is not in the state: it is done again, whole. */
 bdml_status bdml_state_last(bdml_engine *e)
 {
-    bool cut = e->stop == BDML_STOP_ITERATIONS || e->stop == BDML_STOP_TIME ||
-               e->stop == BDML_STOP_CANCELLED;
-    return cut && e->state.number ? give(e) : BDML_OK;
+    return bdml_stop_cut(e->stop) && e->state.number ? give(e) : BDML_OK;
 }
 
 /* ---- take up ----------------------------------------------------------------------------------- */
