@@ -5,10 +5,12 @@
  *     bench_engine                                the usual: both forms, and growth with m and d
  *
  * settings: K=10 R=INFINITY gap=1e-4 hard | softness=5, hinge, diagonal, threads=1, max-iter=N,
- * verbose, sdpa=FILE.dat-s (write the hard problem, lifted with alpha: M - alpha I >= 0, K alpha
- * I - M >= 0, margins and trace as an LP block). One line of results: bracket, kappa,
- * iterations, seconds by phase. */
+ * verbose, data=FILE.npy (write the scaled points, their labels beside), sdpa=FILE.dat-s (write the
+ * hard problem, lifted with alpha: M - alpha I >= 0, K alpha I - M >= 0, margins and trace as an LP
+ * block). One line of results: bracket, kappa, iterations, seconds by phase, seconds of processor
+ * time for the solve with its set-up and for mining. Growth is that of processor time. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "linalg/linalg.h"
 #include "solver/solver.h"
@@ -49,6 +51,14 @@ static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
     free(centre);
     free(y);
     return data;
+}
+
+/* Seconds of processor time so far: with one thread, what other work on the machine does not change. */
+static double processor(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Scale in place and mine 3 targets and 3 impostors a point. */
@@ -135,7 +145,7 @@ static void write_sdpa(const char *path, const bdml_dataset *data, const bdml_co
 typedef struct job {
     bdml_solve_settings s;
     bool diagonal;
-    const char *sdpa;
+    const char *sdpa, *data;
 } job;
 
 static double phase(const bdml_handle *h, bdml_phase p)
@@ -143,36 +153,41 @@ static double phase(const bdml_handle *h, bdml_phase p)
     return bdml_phase_seconds(h, (int)p);
 }
 
-/* Solve, print a line, return the seconds of set-up and solve. */
+/* Solve, print a line, return the processor seconds of set-up and solve. */
 static double solve(bdml_handle *h, const char *name, const bdml_dataset *data,
-                    const bdml_constraints *c, const job *j)
+                    const bdml_constraints *c, double mining, const job *j)
 {
     static const char *const outcome[] = {"optimal", "infeasible", "stopped"};
     bdml_problem *p = NULL;
     bdml_solve_result r;
     double eigen = phase(h, BDML_PHASE_EIGEN), gradient = phase(h, BDML_PHASE_GRADIENT),
-           since = bdml_now();
+           since = bdml_now(), cpu = processor();
     check(h, bdml_problem_new(h, data->n, data->d, data->x, data->d, c, NULL, j->diagonal, &p));
     check(h, bdml_problem_solve(h, p, &j->s, &r));
     double seconds = bdml_now() - since;
+    cpu = processor() - cpu;
     printf("%s n %lld d %d m %lld K %g: %s [%.8g, %.8g] gap %.1e kappa %.6g iterations %lld "
            "seconds %.4f"
-           " (eigen %.4f, operator %.4f)\n",
+           " (eigen %.4f, operator %.4f), cpu %.4f, mining cpu %.4f\n",
            name, (long long)data->n, data->d, (long long)c->m, j->s.K, outcome[r.outcome], r.lower,
            r.upper, r.gap, r.kappa, (long long)r.iterations, seconds,
-           phase(h, BDML_PHASE_EIGEN) - eigen, phase(h, BDML_PHASE_GRADIENT) - gradient);
+           phase(h, BDML_PHASE_EIGEN) - eigen, phase(h, BDML_PHASE_GRADIENT) - gradient, cpu,
+           mining);
     fflush(stdout);
     bdml_solve_result_free(&r);
     bdml_problem_free(p);
-    return seconds;
+    return cpu;
 }
 
 static double run(bdml_handle *h, const char *name, bdml_dataset *data, const char *kind,
                   const job *j)
 {
+    double since = processor();
     bdml_constraints *c = prepare(h, data, kind);
+    since = processor() - since;
+    if (j->data) check(h, bdml_write_dataset(h, data, j->data));
     if (j->sdpa) write_sdpa(j->sdpa, data, c, &j->s);
-    double seconds = solve(h, name, data, c, j);
+    double seconds = solve(h, name, data, c, since, j);
     bdml_free_constraints(c);
     bdml_free_dataset(data);
     return seconds;
@@ -211,6 +226,8 @@ static bool setting(bdml_handle *h, job *j, const char *a)
         check(h, bdml_set(h, "threads", a + 8));
     else if (strncmp(a, "sdpa=", 5) == 0)
         j->sdpa = a + 5;
+    else if (strncmp(a, "data=", 5) == 0)
+        j->data = a + 5;
     else if (strcmp(a, "hard") == 0)
         j->s.hard = true;
     else if (strcmp(a, "hinge") == 0)

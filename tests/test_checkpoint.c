@@ -18,11 +18,13 @@ typedef struct task {
     bdml_constraints *c;
     bool diagonal;
     bdml_solve_settings s;
+    double *warm; /* multipliers, or NULL */
 } task;
 
 static void task_free(task *T)
 {
     free(T->x);
+    free(T->warm);
     bdml_free_constraints(T->c);
 }
 
@@ -56,7 +58,7 @@ static task make_task(bdml_handle *h, const char *name, int64_t n, int d, int sp
     return T;
 }
 
-enum { TASKS = 11 };
+enum { TASKS = 14 };
 
 static task make_kind(bdml_handle *h, int kind)
 {
@@ -76,7 +78,7 @@ static task make_kind(bdml_handle *h, int kind)
         break;
     case 3:
         T = make_task(h, "hard, trace at its bound", 40, 6, 6, 0, 60, "p");
-        T.s.hard = true, T.s.K = 20, T.s.gap = 1e-5, T.s.trace = 6;
+        T.s.hard = true, T.s.K = 20, T.s.gap = 1e-5, T.s.trace = 0.15;
         break;
     case 4:
         T = make_task(h, "infeasible", 60, 5, 5, 0, 150, "t");
@@ -101,6 +103,21 @@ static task make_kind(bdml_handle *h, int kind)
     case 9:
         T = make_task(h, "hard triplets", 200, 12, 12, 0, 40, "t");
         T.s.hard = true, T.s.K = 50, T.s.gap = 1e-7;
+        break;
+    case 10:
+        T = make_task(h, "fixed trace", 40, 6, 6, 0, 60, "p");
+        T.s.hard = true, T.s.set = BDML_SET_PSD_SIMPLEX, T.s.trace = 0.1, T.s.gap = 1e-6;
+        break;
+    case 11:
+        T = make_task(h, "trace too small", 40, 6, 6, 0, 60, "p");
+        T.s.hard = true, T.s.K = 20, T.s.gap = 1e-6, T.s.trace = 0.1;
+        break;
+    case 12:
+        T = make_task(h, "warm multipliers", 60, 8, 8, 0, 120, "p");
+        T.s.hard = true, T.s.K = 50, T.s.gap = 1e-8;
+        T.warm = calloc((size_t)T.c->m, sizeof *T.warm);
+        for (int64_t t = 0; t < T.c->m; t++) T.warm[t] = t % 3 ? 0.0 : 0.05;
+        T.s.warm_multiplier = T.warm;
         break;
     default:
         T = make_task(h, "reduced, then whole", 40, 9, 5, 2e-5, 100, "p");
@@ -188,8 +205,8 @@ static void from_every_round(void **state)
         solve(h, &T, &s, &r);
         same_result(&T, &plain, &r);
         bdml_solve_result_free(&r);
-        print_message("%s: outcome %d, %d rounds, %lld iterations\n", T.name, (int)plain.outcome,
-                      all.saves, (long long)plain.iterations);
+        print_message("%s: outcome %d, trace %.3g, %d rounds, %lld iterations\n", T.name,
+                      (int)plain.outcome, plain.trace, all.saves, (long long)plain.iterations);
         check_true(all.saves >= 3); /* something to resume from */
         free(all.last.number);
 

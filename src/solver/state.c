@@ -1,8 +1,8 @@
 /* state.c - the state of a solve between two rounds, kept, saved and taken up.
  *
  * One walk over everything that a later round reads serves writing and reading, so that they cannot
- * disagree. What is left out follows from it: the scaled problem from C, the gathered data of the
- * active constraints from their list. The numbers have the same places in every round. */
+ * disagree. What is left out follows from it (the scaled problem from C, the gathered data of the
+ * active constraints from their list) or is written before it is read (M_old and the values there). The numbers have the same places in every round. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
@@ -106,7 +106,6 @@ static void walk_active(walk *w, bdml_engine *e)
     }
     finite_array(w, m, a->y0);
     finite_array(w, m, a->v);
-    finite_array(w, m, a->v_old);
     finite_array(w, m, a->v_z);
 }
 
@@ -144,7 +143,6 @@ static void walk_engine(walk *w, bdml_engine *e)
     number(w, &e->before);
     flag(w, &e->warm);
     finite_array(w, e->size, e->M);
-    finite_array(w, e->size, e->M_old);
     finite_array(w, e->size, e->Z);
     finite_array(w, (size_t)e->r, e->l);
     number(w, &e->step_inv);
