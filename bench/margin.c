@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         return 1;
     }
     double setup = 1e3 * (bdml_now() - since);
-    bdml_la_enter();
+    bdml_la_enter(h);
     double g = best(gemm, &j), f = best(forward, &j), a = best(adjoint, &j);
     printf("n %lld, d %d, triplets %lld, pairs %lld, threads %d\n", (long long)n, d,
            (long long)c->m, (long long)c->pairs, bdml_threads(h));
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
         a = best(adjoint_active, &j);
         printf("active 1/%-4lld  %8.3f ms + %.3f ms\n", (long long)part, f, a);
     }
-    bdml_la_leave();
+    bdml_la_leave(h);
     bdml_margin_free(j.op);
     bdml_free_constraints(c);
     bdml_free(h);

@@ -159,7 +159,6 @@ bdml_status cli_table_print(cli_table *t, FILE *f);
 /* json.c: into c->result; a failure to allocate shows up when the object is printed. */
 void cli_put(json_t *object, const char *key, json_t *value); /* takes over value */
 json_t *cli_real(double v);                                   /* null when not finite */
-json_t *cli_string(const char *s);                            /* bytes that are not UTF-8 as '?' */
 bdml_status cli_json_print(cli *c, json_t *object);
 
 /* ---- files (files.c) ------------------------------------------------------------------------- */
@@ -174,7 +173,6 @@ bdml_status cli_check_stdout(cli *c, const char *path);
 bdml_status cli_wrote(cli *c, bdml_status status);
 /* "data/wine.csv" -> "wine" + ending */
 bdml_status cli_default_name(cli *c, const char *path, const char *ending, char **out);
-bool cli_ends_with(const char *s, const char *ending);
 int64_t cli_file_size(const char *path); /* -1 when there is none */
 
 /* Read a second data file: --labels-file belongs to the first. */

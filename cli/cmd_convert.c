@@ -8,7 +8,7 @@ static bdml_status check_ending(cli *c, const char *path)
     static const char *const endings[] = {".csv", ".tsv", ".svm", ".svmlight", ".libsvm", ".npy"};
     if (strcmp(path, "-") == 0) return BDML_OK;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (cli_ends_with(path, endings[i])) return BDML_OK;
+        if (bdml_ends_in(path, endings[i])) return BDML_OK;
     return bdml_fail(
         c->h, BDML_ERR_ARGUMENT,
         "%s: the ending says no format that can be written; use .csv, .tsv, .svmlight or "
@@ -23,7 +23,7 @@ static bdml_status write_data(cli *c, const bdml_dataset *data, const char *path
     cli_put(c->result, "points", json_integer(data->n));
     cli_put(c->result, "features", json_integer(data->d));
     cli_put(c->result, "classes", json_integer(data->classes));
-    cli_put(c->result, "output", cli_string(path));
+    cli_put(c->result, "output", bdml_json_text(path));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(path, "-") != 0)
         printf("wrote %" PRId64 " points, %d features, %d classes to %s\n", data->n, data->d,

@@ -153,7 +153,7 @@ static void fill_result(survey *s, const int32_t *order)
 {
     json_t *out = s->c->result, *classes = json_object(), *constant = json_array();
     char name[128];
-    cli_put(out, "file", cli_string(s->c->argument[0]));
+    cli_put(out, "file", bdml_json_text(s->c->argument[0]));
     cli_put(out, "type", json_string("data"));
     cli_put(out, "points", json_integer(s->rows));
     cli_put(out, "features", json_integer(s->source->d));
@@ -162,7 +162,7 @@ static void fill_result(survey *s, const int32_t *order)
     for (int j = 0; j < s->source->d; j++) {
         if (s->column[j].min < s->column[j].max) continue;
         feature_name(s, j, name, sizeof name);
-        json_array_append_new(constant, cli_string(name));
+        json_array_append_new(constant, bdml_json_text(name));
     }
     cli_put(out, "classes", classes);
     cli_put(out, "unlabelled", json_integer(s->source->labelled ? s->unlabelled : s->rows));

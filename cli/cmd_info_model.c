@@ -1,5 +1,6 @@
 /* cmd_info_model.c - bdml info FILE, for a model: its self-description and the spectrum of M. */
 #include "cli.h"
+#include "model/evidence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,24 +131,26 @@ bdml_status cli_info_model(cli *c, const char *path)
     bdml_model *model = NULL;
     double *lambda = NULL;
 
-    BDML_GO(bdml_load_model(c->h, path, &model));
-    BDML_NEW(c->h, lambda, model->d);
-    BDML_GO(spectrum(c, model, lambda));
+    BDML_GO(bdml_load_claim(c->h, path, &model));
+    if (model->l) {
+        BDML_NEW(c->h, lambda, model->d);
+        BDML_GO(spectrum(c, model, lambda));
+    }
     const char *text = bdml_model_describe(model);
     json_t *description = text ? json_loads(text, 0, NULL) : NULL;
     if (!description) {
         status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while describing the model");
         goto done;
     }
-    cli_put(c->result, "file", cli_string(path));
-    cli_put(c->result, "type", json_string("model"));
-    cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
+    cli_put(c->result, "file", bdml_json_text(path));
+    cli_put(c->result, "type", json_string(model->l ? "model" : "proof"));
+    if (model->l) cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "model", description);
-    fill_spectrum(c->result, model->d, lambda);
+    if (lambda) fill_spectrum(c->result, model->d, lambda);
     if (cli_json(c)) goto done;
     print_line("file", path);
     print_description(description);
-    print_spectrum(model->d, lambda);
+    if (lambda) print_spectrum(model->d, lambda);
 done:
     free(lambda);
     bdml_free_model(model);

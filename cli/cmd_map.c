@@ -18,8 +18,8 @@ bdml_status cli_export(cli *c)
     bdml_model *model = NULL;
 
     BDML_GO(need_output(c, output));
-    if (strcmp(output, "-") != 0 && !cli_ends_with(output, ".npy") &&
-        !cli_ends_with(output, ".csv") && !cli_ends_with(output, ".mat")) {
+    if (strcmp(output, "-") != 0 && !bdml_ends_in(output, ".npy") &&
+        !bdml_ends_in(output, ".csv") && !bdml_ends_in(output, ".mat")) {
         status =
             bdml_fail(c->h, BDML_ERR_ARGUMENT,
                       "%s: the ending says no format for a matrix; use .npy, .csv or .mat", output);
@@ -29,10 +29,10 @@ bdml_status cli_export(cli *c)
     BDML_GO(bdml_load_model(c->h, c->argument[0], &model));
     BDML_GO(cli_wrote(c, bdml_export_model(c->h, model, what, output)));
     int rows = what[0] == 'L' ? model->q : model->d;
-    cli_put(c->result, "what", cli_string(what));
+    cli_put(c->result, "what", bdml_json_text(what));
     cli_put(c->result, "rows", json_integer(rows));
     cli_put(c->result, "columns", json_integer(model->d));
-    cli_put(c->result, "output", cli_string(output));
+    cli_put(c->result, "output", bdml_json_text(output));
     if (cli_chatty(c) && strcmp(output, "-") != 0)
         printf("wrote %s, %d x %d, to %s\n", what, rows, model->d, output);
 done:
@@ -63,11 +63,11 @@ bdml_status cli_import(cli *c)
         goto done;
     }
     BDML_GO(cli_wrote(c, bdml_save_model(c->h, model, output)));
-    cli_put(c->result, "what", cli_string(what));
+    cli_put(c->result, "what", bdml_json_text(what));
     cli_put(c->result, "dimension", json_integer(model->d));
     cli_put(c->result, "rank", json_integer(model->q));
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
-    cli_put(c->result, "model", cli_string(output));
+    cli_put(c->result, "model", bdml_json_text(output));
     if (cli_chatty(c) && strcmp(output, "-") != 0)
         printf("saved a model of %d dimensions, rank %d, kappa %.4g as %s\n", model->d, model->q,
                bdml_model_kappa(model), output);

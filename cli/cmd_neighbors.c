@@ -165,8 +165,7 @@ static bdml_status check_usage(cli *c, const char *output, bool writing)
         return bdml_fail(c->h, BDML_ERR_ARGUMENT,
                          "--scale and --pca do not go with --model, which has its own preparation");
     if (!writing) return BDML_OK;
-    if (strcmp(output, "-") != 0 && !cli_ends_with(output, ".csv") &&
-        !cli_ends_with(output, ".tsv"))
+    if (strcmp(output, "-") != 0 && !bdml_ends_in(output, ".csv") && !bdml_ends_in(output, ".tsv"))
         return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: the table is written as .csv or .tsv",
                          output);
     return cli_check_output(c, output);
@@ -190,7 +189,7 @@ bdml_status cli_neighbors(cli *c)
     cli_put(c->result, "queries", json_integer(queries));
     cli_put(c->result, "k", json_integer(j.k));
     if (writing)
-        cli_put(c->result, "output", cli_string(output));
+        cli_put(c->result, "output", bdml_json_text(output));
     else
         list_in_json(&j, queries);
     cli_progress_clear(c);

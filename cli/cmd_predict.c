@@ -113,7 +113,7 @@ static bdml_status predict_block(job *j)
             BDML_TRY(cli_writer_text(&j->writer, name));
             BDML_TRY(cli_writer_end_row(&j->writer));
         } else {
-            json_array_append_new(j->list, cli_string(name));
+            json_array_append_new(j->list, bdml_json_text(name));
         }
         if (b->label[i] >= 0)
             BDML_TRY(cli_score_add(c, &j->score, source->classes.text[b->label[i]], j->label[i]));
@@ -146,7 +146,7 @@ static bdml_status report(job *j, const char *output)
     cli_put(c->result, "points", json_integer(j->stream.rows));
     cli_put(c->result, "dropped", json_integer(j->stream.dropped));
     cli_put(c->result, "neighbors", json_integer(bdml_opt_int(c->h, BDML_OPT_NEIGHBORS)));
-    if (j->writing) cli_put(c->result, "output", cli_string(output));
+    if (j->writing) cli_put(c->result, "output", bdml_json_text(output));
     if (j->score.total > 0) cli_score_json(&j->score, j->model, c->result);
     if (j->list) json_object_set(c->result, "predictions", j->list);
     cli_progress_clear(c);

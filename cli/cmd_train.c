@@ -58,7 +58,7 @@ static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
     snprintf(file, size, "%s.proof", path);
     bdml_status status = cli_wrote(c, bdml_save_model(c->h, proof, file));
     if (status == BDML_OK) {
-        cli_put(c->result, "proof_file", cli_string(file));
+        cli_put(c->result, "proof_file", bdml_json_text(file));
         bdml_fail(c->h, BDML_ERR_INFEASIBLE, "%s (proof: %s)", why, file);
     }
     free(file);
@@ -69,7 +69,7 @@ static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
 static void say_checkpoint(cli *c)
 {
     if (c->h->checkpoints == 0) return;
-    cli_put(c->result, "checkpoint", cli_string(bdml_get(c->h, "checkpoint")));
+    cli_put(c->result, "checkpoint", bdml_json_text(bdml_get(c->h, "checkpoint")));
     snprintf(c->kept, sizeof c->kept, "no model was written; go on with --resume %.200s",
              bdml_get(c->h, "checkpoint"));
 }
@@ -116,16 +116,16 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
 static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model, const char *path,
                         double seconds)
 {
-    cli_put(c->result, "data", cli_string(c->argument[0]));
+    cli_put(c->result, "data", bdml_json_text(c->argument[0]));
     cli_put(c->result, "points", json_integer(data->n));
     cli_put(c->result, "features", json_integer(data->d));
     cli_put(c->result, "classes", json_integer(data->classes));
-    cli_put(c->result, "method", cli_string(bdml_get(c->h, "method")));
+    cli_put(c->result, "method", bdml_json_text(bdml_get(c->h, "method")));
     cli_put(c->result, "dimension", json_integer(model->d));
     cli_put(c->result, "rank", json_integer(model->q));
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "fit_seconds", cli_real(seconds));
-    cli_put(c->result, "model", cli_string(path));
+    cli_put(c->result, "model", bdml_json_text(path));
     report_certificate(c, model);
 }
 

@@ -111,10 +111,10 @@ done:
 
 static bdml_status choose_format(job *j, const char *output)
 {
-    j->gather = cli_ends_with(output, ".npy") || cli_ends_with(output, ".svm") ||
-                cli_ends_with(output, ".svmlight") || cli_ends_with(output, ".libsvm");
-    if (j->gather || strcmp(output, "-") == 0 || cli_ends_with(output, ".csv") ||
-        cli_ends_with(output, ".tsv"))
+    j->gather = bdml_ends_in(output, ".npy") || bdml_ends_in(output, ".svm") ||
+                bdml_ends_in(output, ".svmlight") || bdml_ends_in(output, ".libsvm");
+    if (j->gather || strcmp(output, "-") == 0 || bdml_ends_in(output, ".csv") ||
+        bdml_ends_in(output, ".tsv"))
         return BDML_OK;
     return bdml_fail(j->c->h, BDML_ERR_ARGUMENT,
                      "%s: the ending says no format; use .csv, .tsv, .svmlight or .npy", output);
@@ -156,7 +156,7 @@ bdml_status cli_transform(cli *c)
     cli_put(c->result, "points", json_integer(j.stream.rows));
     cli_put(c->result, "dropped", json_integer(j.stream.dropped));
     cli_put(c->result, "dimension", json_integer(model->q));
-    cli_put(c->result, "output", cli_string(output));
+    cli_put(c->result, "output", bdml_json_text(output));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(output, "-") != 0)
         printf("mapped %" PRId64 " points from %d to %d dimensions into %s\n", j.stream.rows,

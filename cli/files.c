@@ -8,12 +8,6 @@
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-bool cli_ends_with(const char *s, const char *ending)
-{
-    size_t n = strlen(s), m = strlen(ending);
-    return n >= m && strcmp(s + n - m, ending) == 0;
-}
-
 int64_t cli_file_size(const char *path)
 {
     struct stat st;
@@ -86,7 +80,7 @@ bdml_status cli_check_output(cli *c, const char *path)
     BDML_TRY(cli_check_stdout(c, path));
     if (strcmp(path, "-") == 0) return BDML_OK;
     BDML_TRY(refuse_inputs(c, path));
-    if (cli_ends_with(path, ".npy")) BDML_TRY(refuse_companion(c, path));
+    if (bdml_ends_in(path, ".npy")) BDML_TRY(refuse_companion(c, path));
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return BDML_OK; /* a device or a pipe */
@@ -112,7 +106,7 @@ bdml_status cli_default_name(cli *c, const char *path, const char *ending, char 
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     if (strcmp(path, "-") == 0) base = "model";
-    const char *gz = cli_ends_with(base, ".gz") ? base + strlen(base) - 3 : base + strlen(base);
+    const char *gz = bdml_ends_in(base, ".gz") ? base + strlen(base) - 3 : base + strlen(base);
     size_t n = (size_t)(gz - base), stem = n;
     for (size_t i = 1; i < n; i++)
         if (base[i] == '.') stem = i;
@@ -141,7 +135,7 @@ done:
 
 bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w)
 {
-    *w = (cli_writer){.c = c, .separator = cli_ends_with(path, ".tsv") ? '\t' : ','};
+    *w = (cli_writer){.c = c, .separator = bdml_ends_in(path, ".tsv") ? '\t' : ','};
     fflush(stdout); /* "-" has a buffer of its own */
     return cli_wrote(c, bdml_file_create(c->h, path, &w->file));
 }

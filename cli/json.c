@@ -9,24 +9,10 @@ json_t *cli_real(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* Names in data files may hold any bytes, JSON text only UTF-8. */
-json_t *cli_string(const char *s)
-{
-    json_t *text = json_string(s);
-    if (text) return text;
-    char *copy = strdup(s);
-    if (!copy) return NULL;
-    for (char *p = copy; *p; p++)
-        if ((unsigned char)*p >= 0x80) *p = '?';
-    text = json_string(copy);
-    free(copy);
-    return text;
-}
-
 /* Keys may be names out of data files too. */
 void cli_put(json_t *object, const char *key, json_t *value)
 {
-    json_t *name = cli_string(key);
+    json_t *name = bdml_json_text(key);
     if (!value) value = json_null();
     if (name)
         json_object_set_new(object, json_string_value(name), value);

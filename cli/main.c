@@ -55,8 +55,8 @@ static void report_failure(cli *c, bdml_status status, bool json)
     /* A proof of infeasibility and a refuted claim are results too. */
     bool answer = status == BDML_ERR_INFEASIBLE || c->refuted;
     json_t *object = answer ? json_incref(c->result) : json_object();
-    cli_put(object, "error", cli_string(line));
-    cli_put(object, "status", cli_string(c->refuted ? "refuted" : bdml_status_text(status)));
+    cli_put(object, "error", bdml_json_text(line));
+    cli_put(object, "status", bdml_json_text(c->refuted ? "refuted" : bdml_status_text(status)));
     cli_put(object, "exit", json_integer(exit_code(c, status)));
     if (cli_json_print(c, object) != BDML_OK) fprintf(stderr, "bdml: %s\n", c->h->error);
     json_decref(object);

@@ -115,7 +115,7 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
 void cli_log(void *user, bdml_log_level level, const char *line)
 {
     cli *c = user;
-    if (level == BDML_LOG_WARNING) json_array_append_new(c->warnings, cli_string(line));
+    if (level == BDML_LOG_WARNING) json_array_append_new(c->warnings, bdml_json_text(line));
     if (cli_quiet(c) || (level != BDML_LOG_WARNING && !cli_verbose(c))) return;
     cli_progress_clear(c);
     if (level == BDML_LOG_TABLE)

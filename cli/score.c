@@ -67,12 +67,12 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
 {
     json_t *classes = json_array(), *recalls = json_object(), *confusion = json_array();
     for (int k = 0; k < model->classes; k++)
-        json_array_append_new(classes, cli_string(model->class_name[k]));
+        json_array_append_new(classes, bdml_json_text(model->class_name[k]));
     for (int32_t t = 0; t < s->truth.count; t++) {
         json_t *row = json_object(), *counts = json_array();
         for (int k = 0; k < s->predicted; k++)
             json_array_append_new(counts, json_integer(row_of(s, t)[k]));
-        cli_put(row, "truth", cli_string(s->truth.text[t]));
+        cli_put(row, "truth", bdml_json_text(s->truth.text[t]));
         cli_put(row, "predicted", counts);
         json_array_append_new(confusion, row);
         cli_put(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));

@@ -14,6 +14,19 @@ static int64_t rows_per_block(const cli *c, const bdml_model *model)
     return (int64_t)BDML_MAX(LEAST_ROWS, BDML_MIN(MOST_ROWS, fit));
 }
 
+/* Columns by another name, or in another order, are not what the model was trained on. */
+static bdml_status check_names(cli *c, const bdml_model *model, const bdml_source *s)
+{
+    for (int j = 0; model->feature_name && s->feature_name && j < s->d; j++)
+        if (strcmp(model->feature_name[j], s->feature_name[j]) != 0)
+            return bdml_fail(
+                c->h, BDML_ERR_DATA,
+                "%s: feature %d is called '%.60s', the model was trained with '%.60s' there; "
+                "give the columns in the order of training",
+                s->path, j + 1, s->feature_name[j], model->feature_name[j]);
+    return BDML_OK;
+}
+
 bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, cli_stream *s)
 {
     int wanted = model->prepare.d_in;
@@ -24,6 +37,7 @@ bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, c
                          "%s: has %d feature columns where the model wants %d; --label says which "
                          "column is the label",
                          s->source->path, s->source->d, wanted);
+    BDML_TRY(check_names(c, model, s->source));
     return bdml_block_init(c->h, rows_per_block(c, model), wanted, &s->block);
 }
 

@@ -54,6 +54,6 @@ bdml_status cli_text_end(cli *c, FILE *f)
 {
     if (f == stdout) return BDML_OK;
     if (fclose(f) != 0) return bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory");
-    cli_put(c->result, "text", cli_string(c->text));
+    cli_put(c->result, "text", bdml_json_text(c->text));
     return BDML_OK;
 }

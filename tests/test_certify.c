@@ -242,6 +242,7 @@ static void test_confirms(void **state)
         "reference within rule class passes 2",
         "reference within rule class hard yes kind pair",
         "reference within rule class diagonal yes",
+        "reference fisher rule class",
         "scale zscore pca 5 rule class",
         "scale zscore pca 0.9 hard yes kind pair reference zscore",
         "scale zscore rule nearest targets 5 impostors 5 passes 3",
@@ -354,7 +355,7 @@ static void test_recipe(void **state)
 {
     bdml_handle *h = *state;
     bdml_dataset *data = read_data(h, "data/iris.csv");
-    bdml_model *model = train(h, data, "distortion 30 softness 2 passes 2", BDML_OK);
+    bdml_model *model = train(h, data, "distortion 30 passes 2", BDML_OK);
     assert_non_null(json_object_get(model->info, "selection"));
     confirm(h, model, data, "optimal");
     model->evidence->g_scale *= 1.01;

@@ -524,7 +524,7 @@ static void test_missing(void **state)
 
     set(h, "missing", "mean");
     must_refuse(h, "m.csv", text, BDML_ERR_DATA, "line 6, column 3: the label is missing");
-    data = read_text(h, "m.csv", "u,v,class\n1,2,a\n,4,a\n3,NA,b\n5,6,b\n");
+    data = read_text(h, "m.csv", "u,v,class\n1,2,a\n,4,a\n3,N/A,b\n5,6,b\n");
     /* What is missing stays NaN: the mean to fill in is that of the training rows. */
     check_true(isnan(data->x[2]) && isnan(data->x[5]));
     check_true(strstr(l.text, "2 values are missing; the mean of the training rows") != NULL);
@@ -629,7 +629,15 @@ static void test_svmlight(void **state)
     data = read_text(h, "s.libsvm", "a 1:1\nb 0:2 1:3\n");
     check_rows(data, 2, 2, (const double[]){0, 1, 2, 3}, (const char *const[]){"a", "b"});
     bdml_free_dataset(data);
-    check_true(strstr(l.text, "indices count from 0") != NULL);
+    check_true(strstr(l.text, "columns are numbered from 0") != NULL);
+    /* Said, the base holds whether or not a 0 occurs. */
+    set(h, "index-base", "0");
+    data = read_text(h, "s.libsvm", "a 1:1\nb 2:3\n");
+    check_rows(data, 2, 3, (const double[]){0, 1, 0, 0, 0, 3}, (const char *const[]){"a", "b"});
+    bdml_free_dataset(data);
+    set(h, "index-base", "1");
+    must_refuse(h, "s.libsvm", "a 0:1\n", BDML_ERR_DATA, "an index 0 occurs, but index-base is 1");
+    set(h, "index-base", "auto");
     set(h, "label", "none");
     data = read_text(h, "s.svm", "1 1:1\n2 2:3\n");
     check_rows(data, 2, 2, (const double[]){1, 0, 0, 3}, NULL);

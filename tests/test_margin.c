@@ -7,6 +7,7 @@
 /* A random problem: n points around a far-off centre (so that a lost centring shows), and
  * constraints of the kinds asked for. */
 typedef struct problem {
+    bdml_handle *h;
     int64_t n;
     int d;
     double *x;
@@ -47,7 +48,7 @@ static void draw_rows(bdml_rng *r, int64_t n, int64_t count, int width, int32_t 
 static problem make_problem(bdml_handle *h, int64_t n, int d, int64_t targets, int64_t impostors,
                             int64_t triplets)
 {
-    problem p = {.n = n, .d = d};
+    problem p = {.h = h, .n = n, .d = d};
     bdml_rng r = bdml_rng_make(5, (uint64_t)(n + 1000 * d));
     int32_t *a = malloc(sizeof *a * (size_t)(2 * targets + 1));
     int32_t *b = malloc(sizeof *b * (size_t)(2 * impostors + 1));
@@ -62,13 +63,13 @@ static problem make_problem(bdml_handle *h, int64_t n, int d, int64_t targets, i
     free(a);
     free(b);
     free(t);
-    bdml_la_enter();
+    bdml_la_enter(h);
     return p;
 }
 
 static void drop_problem(problem *p)
 {
-    bdml_la_leave();
+    bdml_la_leave(p->h);
     bdml_margin_free(p->op);
     bdml_free_constraints(p->c);
     free(p->x);

@@ -939,8 +939,11 @@ int main(void)
         handle_test(exports_read_back),
         handle_test(allocation_failures_are_clean),
     };
-    bdml_la_enter(); /* as every public call does: BLAS on one thread */
+    bdml_handle *h;
+    if (bdml_create(&h) != BDML_OK) return 1;
+    bdml_la_enter(h); /* as every public call does: BLAS on one thread */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    bdml_la_leave();
+    bdml_la_leave(h);
+    bdml_free(h);
     return failed;
 }

@@ -579,8 +579,11 @@ int main(void)
         handle_test(stratified_splits_keep_class_shares),
         handle_test(folds_are_even),
     };
-    bdml_la_enter(); /* as every public call does: BLAS on one thread */
+    bdml_handle *h;
+    if (bdml_create(&h) != BDML_OK) return 1;
+    bdml_la_enter(h); /* as every public call does: BLAS on one thread */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    bdml_la_leave();
+    bdml_la_leave(h);
+    bdml_free(h);
     return failed;
 }

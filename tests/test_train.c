@@ -181,11 +181,12 @@ static void test_bad_data(void **state)
     bdml_free_dataset(data);
     check_ok(h, bdml_dataset_from_arrays(h, 6, 1, x, 1, each, &data)); /* no neighbours at all */
     check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_DATA, "at least 4 points");
-    check_fails(fresh, bdml_train(fresh, data, NULL, &model), BDML_ERR_DATA, "too small");
+    check_fails(fresh, bdml_train(fresh, data, NULL, &model), BDML_ERR_DATA,
+                "every class has 1 point");
     bdml_free_dataset(data);
     check_ok(h, bdml_dataset_from_arrays(h, 6, 1, same, 1, y, &data));
     check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_DATA, "");
-    check_fails(fresh, bdml_train(fresh, data, NULL, &model), BDML_ERR_DATA, "constant");
+    check_fails(fresh, bdml_train(fresh, data, NULL, &model), BDML_ERR_DATA, "nothing to learn");
     bdml_free_dataset(data);
     check_ok(h, bdml_dataset_from_arrays(h, 1, 1, x, 1, y, &data));
     check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_DATA, "at least 2 points");
@@ -361,7 +362,9 @@ static void test_memory(void **state)
     bdml_dataset *data = clouds(h, 24, 3, 2, 1);
     sweep("threads 1 rule class reference within passes 2", data, 1, BDML_OK);
     sweep("threads 1 hard yes distortion 1.5", data, 1, BDML_ERR_INFEASIBLE);
+    sweep("threads 1 rule class reference fisher", data, 1, BDML_OK);
     sweep("threads 1 distortion 3 softness 2 reference within passes 2", data, 1, BDML_OK);
+    sweep("threads 1 distortion 3 reference within passes 2", data, 3, BDML_OK);
     bdml_free_dataset(data);
 }
 
@@ -414,6 +417,48 @@ static void test_not_worse_than_reference(void **state)
     bdml_free_dataset(noise);
 }
 
+/* fisher is within times a stretch: M_fisher relative to M_within has the eigenvalues 1 and 20, the latter
+ * once less than there are classes. */
+static void test_reference_fisher(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/iris.csv");
+    double m[2][16], inverse[16], trace = 0, trace2 = 0;
+    for (int k = 0; k < 2; k++) {
+        bdml_model *model = NULL;
+        set_all(h, k ? "reference fisher" : "distortion 1 reference within threads 1 rule class");
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        double scale = 0, *b = model->evidence->map; /* N = B'B is a multiple of I */
+        for (int i = 0; i < model->q; i++) scale += b[4 * i] * b[4 * i];
+        check_ok(h, bdml_model_get_metric(h, model, m[k]));
+        for (int i = 0; i < 16; i++) m[k][i] /= scale;
+        bdml_free_model(model);
+    }
+    /* inverse of m[0] by Gauss-Jordan, then traces of X and X X, X = inverse m[1] */
+    for (int i = 0; i < 16; i++) inverse[i] = i % 5 == 0;
+    for (int i = 0; i < 4; i++) {
+        double pivot = m[0][5 * i];
+        for (int j = 0; j < 4; j++) m[0][4 * i + j] /= pivot, inverse[4 * i + j] /= pivot;
+        for (int r = 0; r < 4; r++) {
+            double f = m[0][4 * r + i];
+            for (int j = 0; r != i && j < 4; j++) {
+                m[0][4 * r + j] -= f * m[0][4 * i + j];
+                inverse[4 * r + j] -= f * inverse[4 * i + j];
+            }
+        }
+    }
+    double x[16] = {0};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < 4; k++) x[4 * i + j] += inverse[4 * i + k] * m[1][4 * k + j];
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            trace += i == j ? x[4 * i + j] : 0, trace2 += x[4 * i + j] * x[4 * j + i];
+    check_close(trace, 2 * 20 + 2, 1e-6);
+    check_close(trace2, 2 * 400 + 2, 1e-4);
+    bdml_free_dataset(data);
+}
+
 /* K = 1 asked for: the reference, exactly. */
 static void test_distortion_one(void **state)
 {
@@ -449,6 +494,7 @@ static void test_selection_is_told(void **state)
              json_number_value(json_object_get(o, "weight")));
     set_all(h, text);
     check_ok(h, bdml_train(h, data, NULL, &again));
+    assert_null(json_object_get(again->info, "selection")); /* nothing was left to choose */
     check_ok(h, bdml_model_get_metric(h, model, m));
     check_ok(h, bdml_model_get_metric(h, again, m2));
     assert_memory_equal(m, m2, sizeof m);
@@ -472,6 +518,7 @@ int main(void)
         handle_test(test_stop_selection),
         handle_test(test_memory),
         handle_test(test_not_worse_than_reference),
+        handle_test(test_reference_fisher),
         handle_test(test_distortion_one),
         handle_test(test_selection_is_told),
     };

@@ -27,9 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(BDML_STATIC)
-#define BDML_API
-#elif defined(__GNUC__)
+#if defined(__GNUC__)
 #define BDML_API __attribute__((visibility("default")))
 #else
 #define BDML_API
@@ -60,7 +58,7 @@ BDML_API const char *bdml_status_text(bdml_status status); /* a static string */
 
 typedef struct bdml_handle bdml_handle;
 
-/* Called about ten times a second at most, from the thread that made the call.
+/* Called about ten times a second, and when a phase begins and ends, from the thread that made the call.
  * phase: what is going on. done and total: steps, total 0 when unknown. Non-zero = please stop. */
 typedef int (*bdml_progress_fn)(void *user, const char *phase, int64_t done, int64_t total);
 
@@ -74,7 +72,8 @@ typedef void (*bdml_log_fn)(void *user, bdml_log_level level, const char *line);
 
 BDML_API bdml_status bdml_create(bdml_handle **out);
 BDML_API void bdml_free(bdml_handle *h);
-BDML_API const char *bdml_last_error(const bdml_handle *h); /* "" when all is well */
+BDML_API const char *
+bdml_last_error(const bdml_handle *h); /* of the last call that failed, or "" */
 BDML_API void bdml_set_progress(bdml_handle *h, bdml_progress_fn fn, void *user);
 BDML_API void bdml_set_log(bdml_handle *h, bdml_log_fn fn, void *user);
 
@@ -157,7 +156,8 @@ BDML_API bdml_status bdml_find_neighbors(bdml_handle *h, int64_t n, int d, const
 
 typedef struct bdml_constraints bdml_constraints;
 
-/* From labels, by the settings of group "constraints" (which also name files that replace mining). */
+/* From labels, by the settings of group "constraints" (which also name files that replace mining), in
+ * the Euclidean distance of the rows as they are: scale them first where that matters. */
 BDML_API bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data,
                                            bdml_constraints **out);
 /* Target pairs and triplets as arrays of row numbers; triplets (i,j,k) say d(i,k) - d(i,j) >= margin,

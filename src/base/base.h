@@ -62,7 +62,7 @@ enum { BDML_AUTO_AUTO, BDML_AUTO_YES, BDML_AUTO_NO };
 enum { BDML_MISSING_ERROR, BDML_MISSING_DROP, BDML_MISSING_MEAN };
 enum { BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX, BDML_SCALE_UNIT };
 enum { BDML_KIND_PAIR, BDML_KIND_TRIPLET };
-enum { BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
+enum { BDML_RULE_AUTO, BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
 enum { BDML_SEARCH_AUTO, BDML_SEARCH_BRUTE, BDML_SEARCH_TREE };
 enum { BDML_CANDIDATES_DOUBLE, BDML_CANDIDATES_FLOAT };
 enum {
@@ -81,7 +81,7 @@ typedef struct bdml_value {
     char *text;   /* as given */
     int64_t i;    /* INT; FLAG 0 or 1; CHOICE: position in the list */
     double r;     /* REAL (and INT) */
-    bool changed; /* set by the user, not the default */
+    bool changed; /* differs from the default */
 } bdml_value;
 
 /* Check a value against its row and parse it. On failure the reason is in `why`. Shared by bdml_set
@@ -134,6 +134,7 @@ struct bdml_handle {
     double phase_since;
     double phase_seconds[BDML_PHASE_COUNT];
 
+    int blas_depth; /* nested calls that hold BLAS to one thread (linalg/guard.c) */
     struct bdml_checkpoint
         *checkpoint;     /* of the training under way (train/checkpoint.h), or NULL */
     int64_t checkpoints; /* written by the last training */
@@ -234,6 +235,8 @@ int bdml_snprintf(locale_t c, char *out, size_t size, const char *fmt, ...) BDML
 int bdml_vsnprintf(locale_t c, char *out, size_t size, const char *fmt, va_list ap);
 
 /* ---- files (file.c) --------------------------------------------------------------------------- */
+
+bool bdml_ends_in(const char *path, const char *ending); /* ".csv", upper or lower case */
 
 /* The only way the library writes a file: into a temporary file beside it, then fsync and rename,
  * so that a reader sees the old file or the whole new one. "-" is standard output and devices are

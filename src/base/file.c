@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,12 @@ struct bdml_file {
 };
 
 enum { NAME_TRIES = 100 };
+
+bool bdml_ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), e = strlen(ending);
+    return n > e && strcasecmp(path + n - e, ending) == 0;
+}
 
 void bdml_file_discard(bdml_file *f)
 {

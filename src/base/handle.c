@@ -20,10 +20,8 @@ static const char *const phase_names[BDML_PHASE_COUNT] = {
 
 static bdml_status set_defaults(bdml_handle *h)
 {
-    for (int i = 0; i < BDML_OPT_COUNT; i++) {
+    for (int i = 0; i < BDML_OPT_COUNT; i++)
         BDML_TRY(bdml_set(h, bdml_option_at(i)->name, bdml_option_at(i)->default_value));
-        h->opt[i].changed = false;
-    }
     return BDML_OK;
 }
 
@@ -54,10 +52,8 @@ void bdml_free(bdml_handle *h)
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out)
 {
     bdml_status status = bdml_create(out);
-    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++) {
+    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++)
         status = bdml_set(*out, bdml_option_at(i)->name, parent->opt[i].text);
-        (*out)->opt[i].changed = parent->opt[i].changed;
-    }
     if (status == BDML_OK) status = bdml_set(*out, "threads", "1");
     if (status == BDML_OK) return BDML_OK;
     bdml_free(*out);

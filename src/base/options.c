@@ -10,6 +10,27 @@ static const bdml_option table[BDML_OPT_COUNT] = {
 #undef BDML_OPT
 };
 
+/* Numbers whose default is "auto": chosen where a method chooses, and this where nothing does. */
+static const struct {
+    bdml_opt id;
+    double number;
+} automatic[] = {{BDML_OPT_DISTORTION, 10},
+                 {BDML_OPT_SOFTNESS, 5},
+                 {BDML_OPT_PASSES, 1},
+                 {BDML_OPT_TARGETS, 3},
+                 {BDML_OPT_IMPOSTORS, 3}};
+
+static bool take_automatic(int id, const char *text, bdml_value *v)
+{
+    for (size_t k = 0; k < sizeof automatic / sizeof *automatic; k++)
+        if ((int)automatic[k].id == id && strcmp(text, "auto") == 0) {
+            v->r = automatic[k].number;
+            v->i = (int64_t)automatic[k].number;
+            return true;
+        }
+    return false;
+}
+
 int bdml_option_count(void)
 {
     return BDML_OPT_COUNT;
@@ -111,11 +132,12 @@ bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
     if (i < 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "there is no setting '%.100s'; bdml_option_at lists them", name);
-    if (!bdml_option_parse(&table[i], value, h->c_locale, &v, why, sizeof why))
+    if (!take_automatic(i, value, &v) &&
+        !bdml_option_parse(&table[i], value, h->c_locale, &v, why, sizeof why))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "%s", why);
     v.text = bdml_strdup(h, value);
     if (!v.text) return BDML_ERR_MEMORY;
-    v.changed = true;
+    v.changed = strcmp(value, table[i].default_value) != 0;
     free(h->opt[i].text);
     h->opt[i] = v;
     return BDML_OK;

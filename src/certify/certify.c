@@ -57,7 +57,7 @@ void bdml_verdict_note(bdml_verdict *v, const char *what, bool passed, locale_t 
 
 /* x -> prepared point, one coordinate after the other, as the model file describes it. */
 bool bdml_plain_prepare(const bdml_prepare *p, const double *x, long double *scaled,
-                          long double *out)
+                        long double *out)
 {
     long double norm = 0.0L;
     for (int j = 0; j < p->d_in; j++) {
@@ -268,7 +268,9 @@ static void check_set(bdml_handle *h, work *w)
     double kappa = lo > 0.0L ? (double)(hi / lo) : INFINITY;
     w->v->kappa = kappa;
     bdml_verdict_note(w->v, "distortion", kappa <= allowed, h->c_locale,
-                      "kappa(M) = %.12g, cap K = %.12g", kappa, K);
+                      w->e->reference ? "kappa = %.12g relative to the reference, cap K = %.12g"
+                                      : "kappa = %.12g, cap K = %.12g",
+                      kappa, K);
     if (isfinite(w->e->R)) {
         bool fits = trace <= w->e->R * (1.0L + TOLERANCE);
         bdml_verdict_note(w->v, "trace", fits, h->c_locale, "trace(M) = %.12g, bound R = %.12g",
@@ -435,7 +437,7 @@ static bdml_status check_infeasible(bdml_handle *h, work *w)
     bdml_verdict_note(
         w->v, "infeasibility", ok, h->c_locale,
         every ? "the order of distances contradicts itself: true for every trace and margin"
-                     : "no metric with trace below %.6g meets the margins",
+              : "no metric with trace below %.6g meets the margins",
         (double)reach);
     return BDML_OK;
 }

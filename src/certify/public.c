@@ -52,11 +52,11 @@ done:
 bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *data, int *confirmed,
                          char **json)
 {
+    if (confirmed) *confirmed = 0;
+    if (json) *json = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!path || !data || !confirmed || !json)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_certify: no argument may be NULL");
-    *confirmed = 0;
-    *json = NULL;
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CERTIFY);
     bdml_status status = certify(h, path, data, confirmed, json);
     bdml_phase_leave(h, previous);

@@ -197,6 +197,8 @@ typedef struct bdml_prepare {
 
 /* p->fill = means of the columns' values that are there. */
 bdml_status bdml_prepare_means(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
+/* p->shift and width for p->scale; constant columns get infinite width and are told to the log. */
+bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 /* By the settings of group "prepare". Constant columns are told to the log. */
 bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 /* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */

@@ -223,7 +223,7 @@ static void tell_constant(bdml_handle *h, const bdml_dataset *data, const double
              count, count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
 }
 
-static bdml_status fit_scale(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
@@ -270,7 +270,7 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prep
     }
     if (bdml_opt_int(h, BDML_OPT_MISSING) == BDML_MISSING_MEAN)
         BDML_GO(bdml_prepare_means(h, data, p));
-    BDML_GO(fit_scale(h, data, p));
+    BDML_GO(bdml_prepare_widths(h, data, p));
     if (bdml_opt_real(h, BDML_OPT_PCA) > 0.0) BDML_GO(bdml_pca_fit(h, data, p));
 done:
     if (status != BDML_OK) bdml_prepare_free(p);

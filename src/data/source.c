@@ -60,7 +60,7 @@ static bool is_svmlight(const unsigned char *b, size_t size)
 static bool name_ends(const char *path, const char *ending)
 {
     size_t n = strlen(path), e = strlen(ending);
-    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
+    if (bdml_ends_in(path, ".gz")) n -= 3;
     return n > e && strncasecmp(path + n - e, ending, e) == 0;
 }
 
@@ -321,6 +321,8 @@ bool bdml_is_missing(const char *s, size_t n)
 {
     while (n > 0 && (*s == ' ' || *s == '\t')) s++, n--;
     while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\t')) n--;
-    return n == 0 || (n == 1 && *s == '?') || (n == 2 && strncasecmp(s, "na", 2) == 0) ||
-           (n == 3 && strncasecmp(s, "nan", 3) == 0);
+    static const char *const words[] = {"", "?", "na", "n/a", "nan", "null"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (n == strlen(words[k]) && strncasecmp(s, words[k], n) == 0) return true;
+    return false;
 }

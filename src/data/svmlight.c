@@ -229,11 +229,18 @@ static bdml_status scan(bdml_handle *h, bdml_source *s, svmlight *v, int expecte
         BDML_TRY(scan_row(h, s->in, row, &least, &most));
     }
     if (rows == 0) return bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", s->path);
-    v->base = least == 0 ? 0 : 1;
+    static const int said[] = {-1, 0, 1}; /* auto|0|1 */
+    int base = said[bdml_opt_int(h, BDML_OPT_INDEX_BASE)];
+    if (base == 1 && least == 0)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: an index 0 occurs, but index-base is 1", s->path);
+    v->base = base >= 0 ? base : least == 0 ? 0 : 1;
     s->rows = rows;
     s->d = (int)(most + 1 - v->base);
-    if (least == 0)
-        bdml_log(h, BDML_LOG_INFO, "%s: an index 0 occurs, so indices count from 0", s->path);
+    if (base < 0 && least == 0)
+        bdml_log(h, BDML_LOG_WARNING,
+                 "%s: an index 0 occurs, so columns are numbered from 0; give --index-base 0 with "
+                 "other files of this kind",
+                 s->path);
     if (most < 0 && expected_d == 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s: no row has an index:value pair", s->path);
     int64_t last = expected_d - 1 + v->base;

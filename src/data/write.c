@@ -1,21 +1,16 @@
 /* write.c - data sets to files, by the ending of the name. */
 #include "data/data.h"
 
-#include <strings.h>
-
-static bool ends_in(const char *path, const char *ending)
-{
-    size_t n = strlen(path), e = strlen(ending);
-    return n > e && strcasecmp(path + n - e, ending) == 0;
-}
-
 static bdml_status write_by_name(bdml_handle *h, const bdml_dataset *data, const char *path)
 {
-    if (strcmp(path, "-") == 0 || ends_in(path, ".csv")) return bdml_write_csv(h, data, ',', path);
-    if (ends_in(path, ".tsv") || ends_in(path, ".tab")) return bdml_write_csv(h, data, '\t', path);
-    if (ends_in(path, ".svm") || ends_in(path, ".svmlight") || ends_in(path, ".libsvm"))
+    if (strcmp(path, "-") == 0 || bdml_ends_in(path, ".csv"))
+        return bdml_write_csv(h, data, ',', path);
+    if (bdml_ends_in(path, ".tsv") || bdml_ends_in(path, ".tab"))
+        return bdml_write_csv(h, data, '\t', path);
+    if (bdml_ends_in(path, ".svm") || bdml_ends_in(path, ".svmlight") ||
+        bdml_ends_in(path, ".libsvm"))
         return bdml_write_svmlight(h, data, path);
-    if (ends_in(path, ".npy")) return bdml_write_npy(h, data, path);
+    if (bdml_ends_in(path, ".npy")) return bdml_write_npy(h, data, path);
     return bdml_fail(h, BDML_ERR_ARGUMENT,
                      "%s: the format is told by the ending of the name, which must be .csv, .tsv, "
                      ".svm, .svmlight, .libsvm or .npy",

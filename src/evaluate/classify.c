@@ -138,6 +138,17 @@ static json_t *list_of(int n, const double *v)
     return list;
 }
 
+/* Per class, in percent; null for a class that was never tested. */
+static json_t *recall_json(const bdml_confusion *c)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < c->classes; k++) {
+        double recall = bdml_confusion_recall(c, k);
+        json_array_append_new(list, isnan(recall) ? json_null() : json_real(recall));
+    }
+    return list;
+}
+
 static json_t *confusion_json(const bdml_confusion *c)
 {
     json_t *rows = json_array();
@@ -155,12 +166,13 @@ static json_t *confusion_json(const bdml_confusion *c)
 static json_t *score_json(const bdml_score *s)
 {
     double kappa = bdml_mean(s->splits, s->kappa);
-    return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o}", "method", s->method->name, "error_mean",
-                     bdml_mean(s->splits, s->error), "error_std",
+    return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o}", "method", s->method->name,
+                     "error_mean", bdml_mean(s->splits, s->error), "error_std",
                      bdml_sample_std(s->splits, s->error), "kappa",
                      isfinite(kappa) ? json_real(kappa) : json_null(), "fit_seconds",
                      bdml_mean(s->splits, s->fit_seconds), "errors", list_of(s->splits, s->error),
-                     "confusion", confusion_json(&s->confusion));
+                     "recall", recall_json(&s->confusion), "confusion",
+                     confusion_json(&s->confusion));
 }
 
 static bdml_status write_result(bdml_handle *h, const bdml_dataset *data, int splits, int methods,
@@ -170,7 +182,7 @@ static bdml_status write_result(bdml_handle *h, const bdml_dataset *data, int sp
     json_t *list = json_array(), *classes = json_array();
     for (int m = 0; m < methods; m++) json_array_append_new(list, score_json(&score[m]));
     for (int c = 0; c < data->classes; c++)
-        json_array_append_new(classes, json_string(data->class_name[c]));
+        json_array_append_new(classes, bdml_json_text(data->class_name[c]));
     json_t *root = json_pack("{s:I, s:i, s:o, s:I, s:s, s:i, s:f, s:b, s:I, s:o}", "points",
                              (json_int_t)data->n, "dimension", data->d, "classes", classes,
                              "neighbors", (json_int_t)bdml_opt_int(h, BDML_OPT_NEIGHBORS), "scale",
@@ -178,7 +190,7 @@ static bdml_status write_result(bdml_handle *h, const bdml_dataset *data, int sp
                              folds ? 1.0 / (double)folds : bdml_opt_real(h, BDML_OPT_TEST_FRACTION),
                              "stratified", (int)bdml_opt_int(h, BDML_OPT_STRATIFY), "seed",
                              (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
-    if (root && data->source) json_object_set_new(root, "data", json_string(data->source));
+    if (root && data->source) json_object_set_new(root, "data", bdml_json_text(data->source));
     *json = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(root);
     return *json ? BDML_OK
@@ -226,17 +238,17 @@ done:
 
 bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
 {
+    if (json) *json = NULL;
     if (!h || !json) return BDML_ERR_ARGUMENT;
-    *json = NULL;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_evaluate: data must not be NULL");
     if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "checkpoint and resume are for one training: an evaluation trains many "
                          "times");
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
     bdml_status status = evaluate(h, data, json);
     bdml_phase_leave(h, previous);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }

@@ -12,8 +12,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int running = 0;
 static int saved_threads = 0;
 
-void bdml_la_enter(void)
+void bdml_la_enter(bdml_handle *h)
 {
+    if (h->blas_depth++ > 0) return; /* a call inside a call of the same handle */
     pthread_mutex_lock(&lock);
     if (running++ == 0) {
         saved_threads = openblas_get_num_threads();
@@ -22,8 +23,9 @@ void bdml_la_enter(void)
     pthread_mutex_unlock(&lock);
 }
 
-void bdml_la_leave(void)
+void bdml_la_leave(bdml_handle *h)
 {
+    if (--h->blas_depth > 0) return;
     pthread_mutex_lock(&lock);
     if (--running == 0 && saved_threads != 1) openblas_set_num_threads(saved_threads);
     pthread_mutex_unlock(&lock);

@@ -6,6 +6,8 @@
 
 /* Below this size threads inside LAPACK cost more than they give. */
 enum { WIDE_FROM = 200 };
+/* dsyevd's workspace of 1 + 6d + 2d^2 numbers is counted in 32 bits. */
+enum { LARGEST = 32000 };
 
 bdml_status bdml_eigh_ws_init(bdml_handle *h, int d, bdml_eigh_ws *ws)
 {
@@ -14,6 +16,11 @@ bdml_status bdml_eigh_ws_init(bdml_handle *h, int d, bdml_eigh_ws *ws)
     double dummy = 0.0;
 
     memset(ws, 0, sizeof *ws);
+    if (d > LARGEST)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%d dimensions are too many for an eigenproblem: at most %d; "
+                         "reduce them with pca",
+                         d, LARGEST);
     lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', d, &dummy, BDML_MAX(d, 1),
                                           &dummy, &work_size, -1, &iwork_size, -1);
     if (info != 0)

@@ -19,9 +19,10 @@
 
 /* ---- guard (guard.c) ------------------------------------------------------------------------ */
 
-/* Every public call that computes is bracketed by these; they nest, in any number of threads. */
-void bdml_la_enter(void);
-void bdml_la_leave(void);
+/* Every public call that computes is bracketed by these; they nest, and calls on several handles may
+ * run at once. */
+void bdml_la_enter(bdml_handle *h);
+void bdml_la_leave(bdml_handle *h);
 /* Let BLAS use `threads` threads for one LAPACK call, if no other bdml call runs at the moment;
  * false when one does. Until bdml_la_narrow no other call may begin. */
 bool bdml_la_widen(int threads);

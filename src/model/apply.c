@@ -79,9 +79,9 @@ bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n, c
 {
     if (!h) return BDML_ERR_ARGUMENT;
     BDML_TRY(check_points(h, model, n, x, ld, z));
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_status status = transform(h, model, n, x, ld, z);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }
 
@@ -180,15 +180,15 @@ bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n, c
 {
     if (!h) return BDML_ERR_ARGUMENT;
     BDML_TRY(check_points(h, model, n, x, ld, x));
-    if (count < 0 || (count > 0 && (!pairs || !distance)))
+    if (count < 0 || count > INT64_MAX / 2 || (count > 0 && (!pairs || !distance)))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "pairs and distance must hold %lld pairs",
                          (long long)count);
     for (int64_t k = 0; k < 2 * count; k++)
         if (pairs[k] < 0 || pairs[k] >= n)
             return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld names row %lld, rows are 0 to %lld",
                              (long long)(k / 2), (long long)pairs[k], (long long)n - 1);
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_status status = distances(h, model, n, x, ld, count, pairs, distance);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }

@@ -79,17 +79,12 @@ done:
 
 /* ---- choice ------------------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path), k = strlen(ending);
-    return n >= k && strcasecmp(path + n - k, ending) == 0;
-}
-
 static bdml_status write_matrix(bdml_handle *h, const char *path, const matrix *m)
 {
-    if (ends_with(path, ".npy")) return bdml_write_npy_matrix(h, path, m->rows, m->columns, m->x);
-    if (ends_with(path, ".mat")) return write_mat(h, path, m);
-    if (ends_with(path, ".csv") || strcmp(path, "-") == 0) return write_csv(h, path, m);
+    if (bdml_ends_in(path, ".npy"))
+        return bdml_write_npy_matrix(h, path, m->rows, m->columns, m->x);
+    if (bdml_ends_in(path, ".mat")) return write_mat(h, path, m);
+    if (bdml_ends_in(path, ".csv") || strcmp(path, "-") == 0) return write_csv(h, path, m);
     return bdml_fail(h, BDML_ERR_ARGUMENT, "%.500s: the name must end in .npy, .csv or .mat", path);
 }
 

@@ -154,8 +154,8 @@ static bdml_status model_from(bdml_handle *h, bdml_container *c, const char *nam
 bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out)
 {
     bdml_container *c;
+    if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
-    *out = NULL;
     if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model: path must not be NULL");
     BDML_TRY(bdml_container_load(h, path, &c));
     return model_from(h, c, path, false, out);
@@ -164,8 +164,8 @@ bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out)
 bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size, bdml_model **out)
 {
     bdml_container *c;
+    if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
-    *out = NULL;
     if (!bytes)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model_bytes: bytes must not be NULL");
     BDML_TRY(bdml_container_from_bytes(h, bytes, size, "model in memory", &c));

@@ -8,6 +8,9 @@
 
 #include "data/data.h"
 
+/* A JSON string; bytes of text that is not UTF-8 become '?'. NULL: out of memory. */
+json_t *bdml_json_text(const char *s);
+
 /* ---- container (container.c): the file format of models, proofs and checkpoints ------------------- */
 
 /*

@@ -136,8 +136,8 @@ bdml_status bdml_predict(bdml_handle *h, const bdml_model *model, const bdml_dat
                          "the model takes points of %d values, but rows are %lld "
                          "apart",
                          model->prepare.d_in, (long long)ld);
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_status status = predict(h, model, train, n, x, ld, label);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }

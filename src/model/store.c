@@ -209,12 +209,12 @@ bdml_status bdml_save_model_bytes(bdml_handle *h, const bdml_model *model, void 
                                   size_t *size)
 {
     bdml_container *c;
+    if (bytes) *bytes = NULL;
+    if (size) *size = 0;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || !bytes || !size)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_save_model_bytes: model, bytes and size must not be NULL");
-    *bytes = NULL;
-    *size = 0;
     BDML_TRY(packed(h, model, &c));
     bdml_status status = bdml_container_to_bytes(h, c, bytes, size);
     bdml_container_free(c);

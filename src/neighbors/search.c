@@ -63,8 +63,8 @@ bdml_status bdml_find_neighbors(bdml_handle *h, int64_t n, int d, const double *
                         .query_label = query_label,
                         .which = which,
                         .k = k};
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_status status = bdml_knn_search(h, &q, index, distance);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }

@@ -191,9 +191,9 @@ bdml_status bdml_constraints_from_arrays(bdml_handle *h, int64_t n, int64_t targ
     bdml_status status = BDML_OK;
     int32_t *rows = NULL;
 
+    if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!out) return bdml_fail(h, BDML_ERR_ARGUMENT, "out must not be NULL");
-    *out = NULL;
     if (n < 1 || n > INT32_MAX)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "n must be from 1 to %d, got %lld", INT32_MAX,
                          (long long)n);

@@ -258,7 +258,10 @@ static bdml_status mine(bdml_handle *h, miner *s)
 
 static bdml_status nothing_found(bdml_handle *h, const miner *s)
 {
-    const char *rule[] = {"class", "nearest", "ball"};
+    const char *rule[] = {[BDML_RULE_AUTO] = "class",
+                          [BDML_RULE_CLASS] = "class",
+                          [BDML_RULE_NEAREST] = "nearest",
+                          [BDML_RULE_BALL] = "ball"};
     if (s->lists.impostor.count == 0)
         return bdml_fail(h, BDML_ERR_DATA, "rule %s found no impostor: %s", rule[s->how->rule],
                          s->how->rule == BDML_RULE_CLASS
@@ -282,7 +285,7 @@ bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t
                          INT32_MAX, (long long)n);
     if (how->targets < 1)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "targets must be at least 1, got %d", how->targets);
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     BDML_GO(mine(h, &s));
     BDML_GO(bdml_constraints_combine(h, n, how->kind, &s.lists, 0, NULL, out));
@@ -293,7 +296,7 @@ bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t
     }
 done:
     bdml_phase_leave(h, previous);
-    bdml_la_leave();
+    bdml_la_leave(h);
     bdml_lists_free(&s.lists);
     free(s.anchor);
     free(s.q);

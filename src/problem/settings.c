@@ -9,6 +9,7 @@ static bdml_status mine(bdml_handle *h, const bdml_dataset *data, bdml_constrain
                        .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
                        .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
                        .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    if (how.rule == BDML_RULE_AUTO) how.rule = BDML_RULE_CLASS;
     BDML_TRY(bdml_dataset_need_classes(h, data));
     BDML_TRY(bdml_check_sizes(h, data, &how));
     return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, &how, out);
@@ -42,13 +43,14 @@ done:
 
 bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
 {
+    if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and out must not be NULL");
     *out = NULL;
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     bdml_status status = make(h, data, out);
     bdml_phase_leave(h, previous);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }

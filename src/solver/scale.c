@@ -7,21 +7,32 @@
  * and y_t = unit_y w_t y'_t with unit_y = |G|. */
 #include "solver/engine.h"
 
-#include <stdlib.h>
-
 /* Rows much shorter than the mean (near-identical points) are not blown up beyond this. */
 static const double SHORTEST_ROW = 1e-8;
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
+/* a[n/2] as if a were sorted (Hoare's FIND); a is permuted. */
 static double median(int64_t n, double *a)
 {
-    qsort(a, (size_t)n, sizeof *a, ascending);
-    return a[n / 2];
+    int64_t lo = 0, hi = n - 1, k = n / 2;
+    while (lo < hi) {
+        double pivot = a[lo + (hi - lo) / 2];
+        int64_t i = lo, j = hi;
+        while (i <= j) {
+            while (a[i] < pivot) i++;
+            while (a[j] > pivot) j--;
+            if (i > j) break;
+            double swap = a[i];
+            a[i++] = a[j];
+            a[j--] = swap;
+        }
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            break;
+    }
+    return a[k];
 }
 
 /* Dual curvature and bound of one constraint of the soft form, c = C w_t / m in scaled units:

@@ -96,7 +96,7 @@ bdml_status bdml_problem_build(bdml_handle *h, int64_t n, int d, const double *x
 
     *out = NULL;
     BDML_TRY(check(h, c, n));
-    bdml_la_enter();
+    bdml_la_enter(h);
     BDML_NEW(h, p, 1);
     *p = (bdml_problem){.n = n, .m = c->m, .d = d, .x = x, .ld = ld, .c = c};
     p->diagonal = diagonal;
@@ -115,7 +115,7 @@ bdml_status bdml_problem_build(bdml_handle *h, int64_t n, int d, const double *x
 done:
     free(z);
     bdml_problem_free(p);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }
 

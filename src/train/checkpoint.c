@@ -28,8 +28,8 @@ static json_t *describe(const bdml_handle *h, const bdml_dataset *data)
     int bad = !settings;
     for (int i = 0; i < bdml_option_count() && !bad; i++)
         if (h->opt[i].changed && !may_differ(bdml_option_at(i), i))
-            bad |=
-                json_object_set_new(settings, bdml_option_at(i)->name, json_string(h->opt[i].text));
+            bad |= json_object_set_new(settings, bdml_option_at(i)->name,
+                                       bdml_json_text(h->opt[i].text));
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
     json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:o}", "version", bdml_version(), "points",
                           (json_int_t)data->n, "features", data->d, "data", fingerprint, "settings",

@@ -14,6 +14,7 @@ typedef enum bdml_reference_kind {
     BDML_REFERENCE_NONE,   /* the prepared points as they are */
     BDML_REFERENCE_ZSCORE, /* each column to standard deviation 1; constant columns are left out */
     BDML_REFERENCE_WITHIN, /* then whitened by the shrunk within-class covariance */
+    BDML_REFERENCE_FISHER, /* and stretched along the directions in which the class means differ */
     BDML_REFERENCE_FILE,
     BDML_REFERENCE_KINDS
 } bdml_reference_kind;

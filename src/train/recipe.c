@@ -12,9 +12,10 @@
 
 #include "linalg/linalg.h"
 
-/* Enough constraints for a stable metric in tens of dimensions; more cost time and, as measured on
- * the bundled sets, give nothing. */
-enum { ANCHORS = 400, TARGETS = 3, RANDOM_IMPOSTORS = 10, NEAR_IMPOSTORS = 30 };
+/* Per anchor; more cost time and, as measured (docs/recipe.md), give nothing. */
+enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
+/* Anchors of the last fit. The many fits of the selection take fewer (recipe.h). */
+enum { ANCHORS = 1000 };
 
 /* ---- points --------------------------------------------------------------------------------------- */
 
@@ -25,13 +26,15 @@ bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p
     bdml_training t = {n, r, p, y, classes, NULL};
     double trace = 0.0;
 
-    *out = (recipe_points){.n = n, .r = r, .classes = classes, .p = p, .y = y};
+    *out = (recipe_points){
+        .anchors = RECIPE_ANCHORS, .n = n, .r = r, .classes = classes, .p = p, .y = y};
     BDML_NEW(h, out->g, (size_t)r * (size_t)r);
     BDML_GO(bdml_within_covariance(h, &t, out->g));
     for (int j = 0; j < r; j++) trace += COL(out->g, r, j)[j];
     if (!(trace > 0.0)) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "the points of each class are all the same: any metric separates them");
+        status =
+            bdml_fail(h, BDML_ERR_DATA,
+                      "the points of each class are all the same: there is nothing to learn from");
         goto done;
     }
     out->g_scale = 1.0 / trace;
@@ -75,7 +78,7 @@ bdml_status recipe_mine(bdml_handle *h, const recipe_points *points, const bdml_
                        .rule = BDML_RULE_CLASS,
                        .targets = TARGETS,
                        .random_impostors = RANDOM_IMPOSTORS,
-                       .anchors = ANCHORS,
+                       .anchors = points->anchors,
                        .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
     if (bdml_opt_changed(h, BDML_OPT_TARGETS)) how.targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS);
     if (how.anchors >= points->n) how.anchors = 0;
@@ -122,6 +125,7 @@ bdml_solve_settings recipe_settings(const bdml_handle *h, const recipe_points *p
     s.K = K;
     s.gap = gap;
     s.softness = weight;
+    s.time_limit = 0.0; /* is the last solve's alone: a choice must not depend on the clock */
     s.C = weight * identity_threshold(points, c, s.margin, s.loss);
     return s;
 }
@@ -204,6 +208,7 @@ static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, doubl
         *c = more;
     }
     *s = recipe_settings(h, points, *c, K, weight, bdml_opt_real(h, BDML_OPT_GAP));
+    s->time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
     s->warm_metric = warm;
     status = solve_once(h, points, *c, s, r);
     s->warm_metric = NULL;
@@ -226,15 +231,17 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *
     double *p = NULL;
 
     recipe_make_grid(h, &grid);
-    BDML_GO(recipe_select(h, t, &grid, &choice, &report));
+    if (recipe_grid_size(&grid) > 1) /* else there is nothing to choose */
+        BDML_GO(recipe_select(h, t, &grid, &choice, &report));
     BDML_GO(bdml_reference_make(h, grid.reference[choice.reference], t, &reference));
     BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
     BDML_GO(recipe_points_init(h, t->n, reference.rows, p, t->y, t->classes, &points));
+    points.anchors = ANCHORS;
     BDML_GO(fit_chosen(h, &points, grid.k[choice.k], grid.c[choice.c], grid.pass[choice.pass], &c,
                        &s, &r));
     bdml_solved solved = {&reference, c, &s, &r, false, BDML_PULL_WITHIN, points.g_scale};
     BDML_GO(bdml_claim_result(h, &solved, model));
-    if (json_object_set(model->info, "selection", report) != 0)
+    if (report && json_object_set(model->info, "selection", report) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 done:
     json_decref(report);

@@ -4,7 +4,7 @@
 
 #include "train/fit.h"
 
-enum { RECIPE_K_MAX = 8, RECIPE_C_MAX = 4, RECIPE_PASSES = 2 };
+enum { RECIPE_K_MAX = 8, RECIPE_C_MAX = 4, RECIPE_PASSES = 2, RECIPE_ANCHORS = 400 };
 
 /* Gap of solves that only rank choices or mine neighbours: a tighter one does not change them. */
 #define RECIPE_GAP 1e-2
@@ -30,7 +30,8 @@ typedef struct recipe_points {
     const double *p; /* n rows of r */
     const int32_t *y;
     double *g;
-    double g_scale; /* 1 / tr Sw */
+    double g_scale;  /* 1 / tr Sw */
+    int64_t anchors; /* random points that get constraints */
 } recipe_points;
 
 bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p, const int32_t *y,

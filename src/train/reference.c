@@ -2,16 +2,21 @@
  *
  *     zscore   R = diag(1/std_j), rows of constant columns left out
  *     within   R = S^(-1/2) diag(1/std_j),  S = (1-s) Sw + s (tr Sw / r) I
+ *     fisher   R = (I + (sqrt(STRETCH) - 1) P) S^(-1/2) diag(1/std_j),  P the projection onto the span of
+ *              the class means after whitening: Fisher's discriminants, with the other directions
+ *              kept at a smaller size instead of dropped
  *
  * with Sw the within-class covariance of the z-scored points and s the setting "shrinkage". */
 #include "train/fit.h"
 
 #include <float.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "linalg/linalg.h"
 
-const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none", "zscore", "within", "file"};
+const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none", "zscore", "within",
+                                                                "fisher", "file"};
 
 void bdml_reference_free(bdml_reference *r)
 {
@@ -19,32 +24,15 @@ void bdml_reference_free(bdml_reference *r)
     memset(r, 0, sizeof *r);
 }
 
-/* width[j] = standard deviation of column j, 0 for one that is constant up to rounding. */
-static void column_widths(const bdml_training *t, double *width)
-{
-    size_t d = (size_t)t->d;
-    for (size_t j = 0; j < d; j++) {
-        double mean = 0.0, sum = 0.0, most = 0.0;
-        for (size_t i = 0; i < (size_t)t->n; i++) mean += t->x[i * d + j] / (double)t->n;
-        for (size_t i = 0; i < (size_t)t->n; i++) {
-            double v = t->x[i * d + j] - mean;
-            sum += v * v;
-            most = BDML_MAX(most, fabs(t->x[i * d + j]));
-        }
-        width[j] = sqrt(sum / (double)t->n);
-        if (width[j] <= 8.0 * DBL_EPSILON * most) width[j] = 0.0;
-    }
-}
-
 static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_reference *r)
 {
     bdml_status status = BDML_OK;
-    double *width = NULL;
+    const bdml_dataset points = {.n = t->n, .d = t->d, .x = (double *)(uintptr_t)t->x};
+    bdml_prepare p = {.d_in = t->d, .d_out = t->d, .scale = BDML_SCALE_ZSCORE};
     int rows = 0;
 
-    BDML_NEW(h, width, t->d);
-    column_widths(t, width);
-    for (int j = 0; j < t->d; j++) rows += width[j] > 0.0;
+    BDML_GO(bdml_prepare_widths(h, &points, &p));
+    for (int j = 0; j < t->d; j++) rows += isfinite(p.width[j]);
     if (rows == 0) {
         status = bdml_fail(h, BDML_ERR_DATA, "every column is constant: there is nothing to learn");
         goto done;
@@ -52,9 +40,9 @@ static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_refe
     BDML_NEW(h, r->map, (size_t)rows * (size_t)t->d);
     r->rows = 0;
     for (int j = 0; j < t->d; j++)
-        if (width[j] > 0.0) COL(r->map, t->d, r->rows++)[j] = 1.0 / width[j];
+        if (isfinite(p.width[j])) COL(r->map, t->d, r->rows++)[j] = 1.0 / p.width[j];
 done:
-    free(width);
+    bdml_prepare_free(&p);
     return status;
 }
 
@@ -97,6 +85,79 @@ done:
     return status;
 }
 
+/* Squared lengths along the discriminants count this many times those across. */
+static const double STRETCH = 20.0;
+/* A direction with less than this share of the largest between-class variance is none. */
+static const double NO_DIRECTION = 1e-9;
+
+/* b = between-class covariance of the n rows of p (dimension r). */
+static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, int r,
+                                      const double *p, double *b)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)r, classes = (size_t)t->classes;
+    double *mean = NULL, *all = NULL, *count = NULL;
+
+    BDML_NEW(h, mean, classes * d);
+    BDML_NEW(h, all, d);
+    BDML_NEW(h, count, classes);
+    for (size_t i = 0; i < (size_t)t->n; i++) {
+        size_t c = (size_t)t->y[i];
+        count[c] += 1.0;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] += p[i * d + j];
+    }
+    for (size_t k = 0; k < classes * d; k++) all[k % d] += mean[k] / (double)t->n;
+    memset(b, 0, d * d * sizeof *b);
+    for (size_t c = 0; c < classes; c++) {
+        if (count[c] == 0.0) continue;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] = mean[c * d + j] / count[c] - all[j];
+        for (size_t i = 0; i < d; i++)
+            for (size_t j = 0; j < d; j++)
+                b[i * d + j] += count[c] / (double)t->n * mean[c * d + i] * mean[c * d + j];
+    }
+done:
+    free(mean);
+    free(all);
+    free(count);
+    return status;
+}
+
+/* Stretch the within map along the discriminants. */
+static bdml_status make_fisher(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+{
+    bdml_status status = BDML_OK;
+    double *p = NULL, *b = NULL, *lambda = NULL, *stretch = NULL, *map = NULL;
+    bdml_eigh_ws ws = {0};
+
+    BDML_GO(make_within(h, t, r));
+    int n = r->rows;
+    size_t nn = (size_t)n * (size_t)n;
+    BDML_GO(bdml_reference_apply(h, r, t->n, t->d, t->x, &p));
+    BDML_NEW(h, b, nn);
+    BDML_NEW(h, stretch, nn);
+    BDML_NEW(h, lambda, n);
+    BDML_NEW(h, map, (size_t)n * (size_t)t->d);
+    BDML_GO(bdml_eigh_ws_init(h, n, &ws));
+    BDML_GO(between_covariance(h, t, n, p, b));
+    BDML_GO(bdml_la_eigh(h, n, b, lambda, true, &ws));
+    for (int j = 0; j < n;
+         j++) { /* columns times the fourth root: (...)(...)' has the square root */
+        bool along = lambda[j] > NO_DIRECTION * lambda[n - 1];
+        for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(STRETCH, 0.25);
+    }
+    bdml_la_gemm('N', 'T', n, n, n, 1.0, b, n, b, n, 0.0, stretch, n);
+    bdml_la_gemm('N', 'N', t->d, n, n, 1.0, r->map, t->d, stretch, n, 0.0, map, t->d);
+    memcpy(r->map, map, sizeof(double) * (size_t)n * (size_t)t->d);
+done:
+    bdml_eigh_ws_free(&ws);
+    free(p);
+    free(b);
+    free(lambda);
+    free(stretch);
+    free(map);
+    return status;
+}
+
 /* A map made elsewhere: a model, or a matrix of rows of d. */
 static bdml_status read_file(bdml_handle *h, const char *path, const bdml_training *t,
                              bdml_reference *r)
@@ -105,6 +166,12 @@ static bdml_status read_file(bdml_handle *h, const char *path, const bdml_traini
     bdml_model *model = NULL;
     bdml_dataset *matrix = NULL;
 
+    if (access(path, R_OK) != 0)
+        return bdml_fail(
+            h, BDML_ERR_ARGUMENT,
+            "reference must be auto, none, zscore, within, fisher or a file that can be "
+            "read, got '%.200s'",
+            path);
     if (bdml_load_model(h, path, &model) == BDML_OK) {
         if (model->d != t->d) {
             status = bdml_fail(h, BDML_ERR_DATA,
@@ -119,7 +186,10 @@ static bdml_status read_file(bdml_handle *h, const char *path, const bdml_traini
     }
     bdml_handle *reader;
     BDML_GO(bdml_handle_child(h, &reader));
-    status = bdml_set(reader, "label", "none");
+    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++)
+        if (strcmp(bdml_option_at(i)->group, "input") == 0) /* they speak of the data */
+            status = bdml_set(reader, bdml_option_at(i)->name, bdml_option_at(i)->default_value);
+    if (status == BDML_OK) status = bdml_set(reader, "label", "none");
     if (status == BDML_OK) status = bdml_read_dataset(reader, path, &matrix);
     if (status != BDML_OK) bdml_fail(h, status, "reference: %s", bdml_last_error(reader));
     bdml_free(reader);
@@ -149,6 +219,9 @@ bdml_status bdml_reference_make(bdml_handle *h, bdml_reference_kind kind, const 
     out->rows = t->d;
     if (kind == BDML_REFERENCE_ZSCORE) status = make_zscore(h, t, out);
     if (kind == BDML_REFERENCE_WITHIN) status = make_within(h, t, out);
+    if (kind == BDML_REFERENCE_FISHER && !t->y)
+        return bdml_fail(h, BDML_ERR_DATA, "reference fisher needs labels");
+    if (kind == BDML_REFERENCE_FISHER) status = make_fisher(h, t, out);
     if (kind == BDML_REFERENCE_FILE)
         status = read_file(h, bdml_opt_text(h, BDML_OPT_REFERENCE), t, out);
     if (status != BDML_OK) bdml_reference_free(out);

@@ -3,8 +3,8 @@
  *
  * Stratified folds; each fold's reference, constraints and metrics come from its training rows alone.
  * Two rounds: the first scores every choice on some folds, the second goes on with those that are not
- * clearly worse than the best. Among the choices within SLACK standard errors of the best the smallest
- * K is taken, then the smaller error.
+ * clearly worse than the best. Then the smallest K is taken that is not worse than the best by more than
+ * SLACK standard errors of the difference, fold by fold, and among those with that K the smallest error.
  *
  * A job is one (fold, reference, weight) with all its K and passes in one warm-started sweep (fold.c);
  * jobs run beside each other, each on one thread with its own handle, and write to their own places:
@@ -22,19 +22,19 @@ enum {
     REPEAT_UNDER = 600, /* repeat the folds until this many rows have been left out */
     REPEATS_MAX = 4
 };
-static const double SLACK = 0.5; /* standard errors */
+static const double SLACK = 1.0; /* standard errors */
 static const double KEEP = 1.0;  /* standard errors above the best that the second round takes */
 
 /* ---- grid --------------------------------------------------------------------------------------------- */
 
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
 {
-    *grid = (recipe_grid){.references = 3,
+    *grid = (recipe_grid){.references = 4,
                           .ks = 6,
                           .cs = 2,
                           .passes = 2,
                           .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_WITHIN,
-                                        BDML_REFERENCE_NONE},
+                                        BDML_REFERENCE_FISHER, BDML_REFERENCE_NONE},
                           .k = {1, 3, 10, 30, 100, 1000},
                           .c = {1.5, 5},
                           .pass = {0, 1}};
@@ -159,6 +159,7 @@ done:
 
 /* Everything the selection works with. */
 typedef struct selection {
+    char why[BDML_ERROR_SIZE]; /* the first fold that could not be fitted */
     const recipe_grid *grid;
     folds folds;
     int size;      /* choices */
@@ -195,9 +196,9 @@ static int list_jobs(const selection *s, int to, recipe_job *jobs)
     return count;
 }
 
-/* A fold that cannot be fitted (too few neighbours, say) keeps its NaN scores; anything else that goes
- * wrong is an error, the first in the order of the jobs. */
-static bdml_status run_jobs(bdml_handle *h, int count, const recipe_job *jobs)
+/* A fold that cannot be fitted (too few neighbours, say) keeps its NaN scores and its reason stands in
+ * `why`; anything else that goes wrong is an error, the first in the order of the jobs. */
+static bdml_status run_jobs(bdml_handle *h, int count, const recipe_job *jobs, char *why)
 {
     bdml_status status = BDML_OK, *outcome = NULL;
     bdml_handle **child = NULL;
@@ -220,21 +221,23 @@ static bdml_status run_jobs(bdml_handle *h, int count, const recipe_job *jobs)
         if (skip) continue;
         if (!bdml_checkpoint_take_job(h, &jobs[k])) {
             outcome[k] = recipe_job_run(child[k], &jobs[k]);
-            if (outcome[k] == BDML_ERR_DATA) outcome[k] = BDML_OK;
             if (outcome[k] == BDML_OK) bdml_checkpoint_put_job(h, &jobs[k]);
         }
 #pragma omp atomic capture
         now = ++finished;
         bool cancel = omp_get_thread_num() == 0 && now < count &&
                       bdml_progress(h, "cross-validation", now, count) != BDML_OK;
-        if (cancel || outcome[k] != BDML_OK) {
+        if (cancel || (outcome[k] != BDML_OK && outcome[k] != BDML_ERR_DATA)) {
 #pragma omp atomic write
             stop = true;
         }
     }
     for (int k = 0; k < count && status == BDML_OK; k++) {
         status = outcome[k];
-        if (status != BDML_OK)
+        if (status == BDML_ERR_DATA) {
+            if (!*why) snprintf(why, BDML_ERROR_SIZE, "%s", bdml_last_error(child[k]));
+            status = BDML_OK;
+        } else if (status != BDML_OK)
             bdml_fail(h, status, "cross-validation: %s", bdml_last_error(child[k]));
     }
     if (status == BDML_OK && stop) status = BDML_ERR_CANCELLED;
@@ -248,6 +251,11 @@ done:
 
 /* ---- choice --------------------------------------------------------------------------------------------------- */
 
+static double score_at(const selection *s, int fold, int number)
+{
+    return s->score[(size_t)fold * (size_t)s->size + (size_t)number];
+}
+
 /* Mean and standard error over the folds scored; choices out of the race keep what they had. A choice
  * that could not be fitted in every fold is out. */
 static void summarise(selection *s)
@@ -255,11 +263,9 @@ static void summarise(selection *s)
     for (int number = 0; number < s->size; number++) {
         double sum = 0.0, square = 0.0;
         if (!s->wanted[number]) continue;
-        for (int k = 0; k < s->done; k++)
-            sum += s->score[(size_t)k * (size_t)s->size + (size_t)number];
+        for (int k = 0; k < s->done; k++) sum += score_at(s, k, number);
         double mean = s->mean[number] = sum / s->done;
-        for (int k = 0; k < s->done; k++)
-            square += pow(s->score[(size_t)k * (size_t)s->size + (size_t)number] - mean, 2);
+        for (int k = 0; k < s->done; k++) square += pow(score_at(s, k, number) - mean, 2);
         s->se[number] = s->done > 1 ? sqrt(square / (s->done - 1) / s->done) : 0.0;
         s->wanted[number] = !isnan(mean);
     }
@@ -287,12 +293,28 @@ static void narrow(selection *s)
         s->wanted[number] = s->wanted[number] && s->mean[number] <= limit;
 }
 
-/* Within SLACK standard errors of the best: the smallest K, then the smallest error. */
+/* Standard error of the difference between two choices over the folds. Folds share most of their training
+ * rows, so that their scores are not independent: the variance is that of Nadeau and Bengio (2003),
+ * s^2 (1/folds + tested rows / trained rows). */
+static double difference_error(const selection *s, int a, int b)
+{
+    const recipe_fold *f = &s->folds.fold[0];
+    double mean = s->mean[a] - s->mean[b], square = 0.0;
+    if (s->done < 2) return 0.0;
+    for (int k = 0; k < s->done; k++)
+        square += pow(score_at(s, k, a) - score_at(s, k, b) - mean, 2);
+    return sqrt(square / (s->done - 1) *
+                (1.0 / s->done + (double)f->test / (double)BDML_MAX(f->train, 1)));
+}
+
+/* Not clearly worse than the best: the smallest K, then the smallest error. */
 static int choose(const selection *s)
 {
     int best = best_choice(s), chosen = best;
     for (int number = 0; number < s->size && best >= 0; number++) {
-        if (!s->wanted[number] || s->mean[number] > s->mean[best] + SLACK * s->se[best]) continue;
+        if (!s->wanted[number] ||
+            s->mean[number] - s->mean[best] > SLACK * difference_error(s, number, best))
+            continue;
         int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
         if (k < now || (k == now && s->mean[number] < s->mean[chosen])) chosen = number;
     }
@@ -345,7 +367,7 @@ static bdml_status run_round(bdml_handle *h, selection *s, int to)
     bdml_status status = BDML_OK;
     recipe_job *jobs = NULL;
     BDML_NEW(h, jobs, (to - s->done) * s->grid->references * s->grid->cs);
-    BDML_GO(run_jobs(h, list_jobs(s, to, jobs), jobs));
+    BDML_GO(run_jobs(h, list_jobs(s, to, jobs), jobs, s->why));
     s->done = to;
     summarise(s);
 done:
@@ -365,9 +387,8 @@ bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_g
     if (s.folds.count > s.done) BDML_GO(run_round(h, &s, s.folds.count));
     int chosen = choose(&s);
     if (chosen < 0) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "no fold of the cross-validation could be fitted: the classes are too "
-                           "small; give distortion, softness and a constraint rule");
+        status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
+                           s.why);
         goto done;
     }
     *choice = recipe_choice_at(grid, chosen);

@@ -35,8 +35,8 @@ static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdm
     json_t *settings = json_object();
     for (int i = 0; i < bdml_option_count(); i++)
         if (h->opt[i].changed && !is_means(i))
-            bad |=
-                json_object_set_new(settings, bdml_option_at(i)->name, json_string(h->opt[i].text));
+            bad |= json_object_set_new(settings, bdml_option_at(i)->name,
+                                       bdml_json_text(h->opt[i].text));
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
     bad |= json_object_set_new(model->info, "method", json_string(method->name));
     bad |= json_object_set_new(model->info, "settings", settings);
@@ -48,7 +48,7 @@ static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdm
         bad |= json_object_set_new(model->info, "times", times);
     }
     bad |= json_object_set_new(times, "fit", json_real(seconds));
-    if (data->source) bad |= json_object_set_new(model->info, "data", json_string(data->source));
+    if (data->source) bad |= json_object_set_new(model->info, "data", bdml_json_text(data->source));
     return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
                : BDML_OK;
 }
@@ -100,19 +100,19 @@ bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const b
                               const bdml_constraints *constraints, bdml_model **out)
 {
     *out = NULL;
-    bdml_la_enter();
+    bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
     bdml_status status = train(h, method, data, constraints, out);
     bdml_phase_leave(h, previous);
-    bdml_la_leave();
+    bdml_la_leave(h);
     return status;
 }
 
 bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
                        const bdml_constraints *constraints, bdml_model **out)
 {
+    if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
-    *out = NULL;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_train: data must not be NULL");
     const char *name = bdml_opt_text(h, BDML_OPT_METHOD);
     const bdml_method *method = bdml_method_find(h, name, strlen(name));
