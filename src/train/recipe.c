@@ -6,7 +6,7 @@
  * the nearest impostors under the metric of pass 0. C is a multiple of the weight under which M = 0
  * beats every multiple of the identity (docs/algorithm.md), so it needs no scale. Reference, K, C and
  * pass are chosen by cross-validation (select.c); K = 1 is the reference itself. */
-#include "train/recipe.h"
+#include "train/checkpoint.h"
 
 #include <stdlib.h>
 
@@ -144,7 +144,7 @@ static bdml_status solve_once(bdml_handle *h, const recipe_points *points,
 {
     bdml_problem *problem;
     BDML_TRY(recipe_problem(h, points, c, &problem));
-    bdml_status status = bdml_problem_solve(h, problem, s, r);
+    bdml_status status = bdml_checkpoint_solve(h, problem, s, r);
     bdml_problem_free(problem);
     return status;
 }

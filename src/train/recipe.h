@@ -71,6 +71,7 @@ typedef struct recipe_job {
     const recipe_grid *grid;
     const bool *wanted; /* per choice of the grid: score this one */
     const recipe_fold *fold;
+    int number; /* of the fold */
     int reference, c;
     double *score; /* error per choice; left alone where a fit was not possible or not wanted */
 } recipe_job;
