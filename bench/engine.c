@@ -5,10 +5,12 @@
  *     bench_engine                                the usual: both forms, and growth with m and d
  *
  * settings: K=10 R=INFINITY gap=1e-4 hard | softness=5, hinge, diagonal, threads=1, max-iter=N,
- * verbose, sdpa=FILE.dat-s (write the hard problem, lifted with alpha: M - alpha I >= 0, K alpha
- * I - M >= 0, margins and trace as an LP block). One line of results: bracket, kappa,
- * iterations, seconds by phase. */
+ * verbose, spread=1 (of the classes' centres), data=FILE.npy (write the scaled points, their labels beside), sdpa=FILE.dat-s (write the
+ * hard problem, lifted with alpha: M - alpha I >= 0, K alpha I - M >= 0, margins and trace as an LP
+ * block). One line of results: bracket, kappa, iterations, seconds by phase, seconds of processor
+ * time for the solve with its set-up and for mining. Growth is that of processor time. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "linalg/linalg.h"
 #include "solver/solver.h"
@@ -30,8 +32,8 @@ static void check(bdml_handle *h, bdml_status status)
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-/* n points of d dimensions around CLASSES normal centres. */
-static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
+/* n points of d dimensions around CLASSES normal centres, `spread` times as far apart as the points. */
+static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d, double spread)
 {
     bdml_rng r = bdml_rng_make(1, 2);
     double *x = malloc(sizeof *x * (size_t)n * (size_t)d),
@@ -39,7 +41,7 @@ static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
     int64_t *y = malloc(sizeof *y * (size_t)n);
     bdml_dataset *data = NULL;
     if (!x || !centre || !y) exit(1);
-    for (int i = 0; i < CLASSES * d; i++) centre[i] = bdml_rng_normal(&r);
+    for (int i = 0; i < CLASSES * d; i++) centre[i] = spread * bdml_rng_normal(&r);
     for (int64_t i = 0; i < n; i++) {
         y[i] = (int64_t)bdml_rng_below(&r, CLASSES);
         for (int j = 0; j < d; j++) x[i * d + j] = centre[y[i] * d + j] + bdml_rng_normal(&r);
@@ -49,6 +51,14 @@ static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
     free(centre);
     free(y);
     return data;
+}
+
+/* Seconds of processor time so far: with one thread, what other work on the machine does not change. */
+static double processor(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Scale in place and mine 3 targets and 3 impostors a point. */
@@ -135,7 +145,8 @@ static void write_sdpa(const char *path, const bdml_dataset *data, const bdml_co
 typedef struct job {
     bdml_solve_settings s;
     bool diagonal;
-    const char *sdpa;
+    double spread; /* of the class centres */
+    const char *sdpa, *data;
 } job;
 
 static double phase(const bdml_handle *h, bdml_phase p)
@@ -143,36 +154,41 @@ static double phase(const bdml_handle *h, bdml_phase p)
     return bdml_phase_seconds(h, (int)p);
 }
 
-/* Solve, print a line, return the seconds of set-up and solve. */
+/* Solve, print a line, return the processor seconds of set-up and solve. */
 static double solve(bdml_handle *h, const char *name, const bdml_dataset *data,
-                    const bdml_constraints *c, const job *j)
+                    const bdml_constraints *c, double mining, const job *j)
 {
     static const char *const outcome[] = {"optimal", "infeasible", "stopped"};
     bdml_problem *p = NULL;
     bdml_solve_result r;
     double eigen = phase(h, BDML_PHASE_EIGEN), gradient = phase(h, BDML_PHASE_GRADIENT),
-           since = bdml_now();
+           since = bdml_now(), cpu = processor();
     check(h, bdml_problem_new(h, data->n, data->d, data->x, data->d, c, NULL, j->diagonal, &p));
     check(h, bdml_problem_solve(h, p, &j->s, &r));
     double seconds = bdml_now() - since;
+    cpu = processor() - cpu;
     printf("%s n %lld d %d m %lld K %g: %s [%.8g, %.8g] gap %.1e kappa %.6g iterations %lld "
            "seconds %.4f"
-           " (eigen %.4f, operator %.4f)\n",
+           " (eigen %.4f, operator %.4f), cpu %.4f, mining cpu %.4f\n",
            name, (long long)data->n, data->d, (long long)c->m, j->s.K, outcome[r.outcome], r.lower,
            r.upper, r.gap, r.kappa, (long long)r.iterations, seconds,
-           phase(h, BDML_PHASE_EIGEN) - eigen, phase(h, BDML_PHASE_GRADIENT) - gradient);
+           phase(h, BDML_PHASE_EIGEN) - eigen, phase(h, BDML_PHASE_GRADIENT) - gradient, cpu,
+           mining);
     fflush(stdout);
     bdml_solve_result_free(&r);
     bdml_problem_free(p);
-    return seconds;
+    return cpu;
 }
 
 static double run(bdml_handle *h, const char *name, bdml_dataset *data, const char *kind,
                   const job *j)
 {
+    double since = processor();
     bdml_constraints *c = prepare(h, data, kind);
+    since = processor() - since;
+    if (j->data) check(h, bdml_write_dataset(h, data, j->data));
     if (j->sdpa) write_sdpa(j->sdpa, data, c, &j->s);
-    double seconds = solve(h, name, data, c, j);
+    double seconds = solve(h, name, data, c, since, j);
     bdml_free_constraints(c);
     bdml_free_dataset(data);
     return seconds;
@@ -185,12 +201,13 @@ static void scaling(bdml_handle *h, const job *j)
     static const int ds[] = {25, 50, 100, 200, 400};
     enum { STEPS = 5 };
     double t[STEPS];
-    for (int k = 0; k < STEPS; k++) t[k] = run(h, "soft triplets", gaussian(h, ns[k], 50), "t", j);
+    for (int k = 0; k < STEPS; k++)
+        t[k] = run(h, "soft triplets", gaussian(h, ns[k], 50, 1.0), "t", j);
     printf("time grows as constraints^%.2f (m %lld to %lld)\n",
            log(t[STEPS - 1] / t[0]) / log(16.0), (long long)ns[0] * 9,
            (long long)ns[STEPS - 1] * 9);
     for (int k = 0; k < STEPS; k++)
-        t[k] = run(h, "soft triplets", gaussian(h, 2000, ds[k]), "t", j);
+        t[k] = run(h, "soft triplets", gaussian(h, 2000, ds[k], 1.0), "t", j);
     printf("time grows as d^%.2f (d %d to %d)\n", log(t[STEPS - 1] / t[0]) / log(16.0), ds[0],
            ds[STEPS - 1]);
 }
@@ -207,10 +224,14 @@ static bool setting(bdml_handle *h, job *j, const char *a)
         j->s.max_iter = atoll(a + 9);
     else if (strncmp(a, "softness=", 9) == 0)
         j->s.softness = atof(a + 9), j->s.hard = false;
+    else if (strncmp(a, "spread=", 7) == 0)
+        j->spread = atof(a + 7);
     else if (strncmp(a, "threads=", 8) == 0)
         check(h, bdml_set(h, "threads", a + 8));
     else if (strncmp(a, "sdpa=", 5) == 0)
         j->sdpa = a + 5;
+    else if (strncmp(a, "data=", 5) == 0)
+        j->data = a + 5;
     else if (strcmp(a, "hard") == 0)
         j->s.hard = true;
     else if (strcmp(a, "hinge") == 0)
@@ -230,9 +251,9 @@ static void usual(bdml_handle *h)
     job hard = {.s = bdml_solve_defaults()}, soft = hard;
     hard.s.hard = true;
     hard.s.gap = 1e-4;
-    run(h, "hard pairs", gaussian(h, 500, 50), "p", &hard);
-    run(h, "soft triplets", gaussian(h, 5000, 50), "t", &soft);
-    run(h, "soft triplets", gaussian(h, 5000, 100), "t", &soft);
+    run(h, "hard pairs", gaussian(h, 500, 50, 1.0), "p", &hard);
+    run(h, "soft triplets", gaussian(h, 5000, 50, 1.0), "t", &soft);
+    run(h, "soft triplets", gaussian(h, 5000, 100, 1.0), "t", &soft);
     soft.s.softness = 50.0; /* so that the start point is not the solution */
     soft.s.K = 100.0;
     scaling(h, &soft);
@@ -241,7 +262,7 @@ static void usual(bdml_handle *h)
 int main(int argc, char **argv)
 {
     bdml_handle *h = NULL;
-    job j = {.s = bdml_solve_defaults()};
+    job j = {.s = bdml_solve_defaults(), .spread = 1.0};
     bool synthetic = argc >= 5 && strcmp(argv[1], "gaussian") == 0;
     if (argc == 2) {
         fprintf(stderr, "usage: bench_engine [gaussian N D p|t | FILE.csv p|t  [settings]]\n");
@@ -259,7 +280,7 @@ int main(int argc, char **argv)
     if (argc == 1) {
         usual(h);
     } else if (synthetic) {
-        run(h, argv[4], gaussian(h, atoll(argv[2]), atoi(argv[3])), argv[4], &j);
+        run(h, argv[4], gaussian(h, atoll(argv[2]), atoi(argv[3]), j.spread), argv[4], &j);
     } else {
         bdml_dataset *data = NULL;
         check(h, bdml_read_dataset(h, argv[1], &data));

@@ -65,6 +65,32 @@ static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
     return status == BDML_OK ? BDML_ERR_INFEASIBLE : status;
 }
 
+/* What can be taken up again, after a training that did not come to its end. */
+static void say_checkpoint(cli *c)
+{
+    if (c->h->checkpoints == 0) return;
+    cli_put(c->result, "checkpoint", bdml_json_text(bdml_get(c->h, "checkpoint")));
+    snprintf(c->kept, sizeof c->kept, "no model was written; go on with --resume %.200s",
+             bdml_get(c->h, "checkpoint"));
+}
+
+/* The checkpoint must fall neither on the data nor on the model. */
+static bdml_status check_checkpoint(cli *c, const char *model)
+{
+    const char *path = bdml_get(c->h, "checkpoint");
+    if (path[0] && strcmp(path, model) == 0)
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
+                         "%s: checkpoint and model need names of their own", path);
+    return path[0] ? cli_check_apart(c, path) : BDML_OK;
+}
+
+static bool stopped(const bdml_model *model)
+{
+    const char *status =
+        json_string_value(json_object_get(json_object_get(model->info, "certificate"), "status"));
+    return status && strcmp(status, "stopped") == 0;
+}
+
 static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *model,
                       const char *path, double seconds)
 {
@@ -80,6 +106,8 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
            bdml_model_kappa(model));
     say_certificate(model);
     printf("trained in %s\n", time);
+    if (c->h->checkpoints > 0 && stopped(model))
+        printf("checkpoint %s: --resume goes on from there\n", bdml_get(c->h, "checkpoint"));
     if (strcmp(path, "-") == 0) return;
     printf("saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
     printf("next       bdml predict %s NEW-DATA      or      bdml info %s\n", path, path);
@@ -113,10 +141,12 @@ bdml_status cli_train(cli *c)
     if (!path[0]) BDML_GO(cli_default_name(c, c->argument[0], ".bdml", &made));
     if (made) path = made;
     BDML_GO(cli_check_output(c, path));
+    BDML_GO(check_checkpoint(c, path));
     snprintf(c->kept, sizeof c->kept, "no model was written");
     BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
     double start = bdml_now();
     status = bdml_train(c->h, data, NULL, &model);
+    say_checkpoint(c);
     if (status == BDML_ERR_INFEASIBLE) status = keep_proof(c, model, path);
     if (status != BDML_OK) goto done;
     double seconds = bdml_now() - start;

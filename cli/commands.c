@@ -10,7 +10,9 @@ static const cli_command commands[] = {
      "and writes it with everything needed to apply it to new data. Without -o the model goes to "
      "the current folder under the name of the data with the ending .bdml. When the constraints "
      "are proven to contradict each other no model is written, the proof goes to MODEL.proof and "
-     "the exit status is 3.",
+     "the exit status is 3. With --checkpoint what is done so far is kept, and --resume goes on "
+     "from "
+     "there to the same model.",
      COMMON "output input prepare train constraints neighbors",
      "bdml train wine.csv -o wine.bdml --scale zscore", cli_train},
     {"predict", "MODEL DATA", "[-o FILE] [-k K] [--train FILE]", "classify new points by k-NN",

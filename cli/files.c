@@ -40,6 +40,18 @@ static bdml_status refuse_inputs(cli *c, const char *path)
     return refuse_input(c, path, cli_text_of(c, CLI_OPT_MODEL));
 }
 
+bdml_status cli_check_apart(cli *c, const char *path)
+{
+    for (int i = 0; i < c->arguments; i++) BDML_TRY(refuse_input(c, path, c->argument[i]));
+    for (int i = 0; i < bdml_option_count(); i++) {
+        const bdml_option *o = bdml_option_at(i);
+        bool state = i == BDML_OPT_CHECKPOINT || i == BDML_OPT_RESUME;
+        if (o->metavar && strcmp(o->metavar, "FILE") == 0 && !state)
+            BDML_TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
+    }
+    return BDML_OK;
+}
+
 /* The labels of NAME.npy go to NAME.labels.npy. */
 static bdml_status refuse_companion(cli *c, const char *path)
 {

@@ -267,6 +267,20 @@ static void test_confirms(void **state)
     }
 }
 
+/* A constant column, whose mean is off by rounding, must not be scaled up as if it varied. */
+static void test_constant_column(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/segment.csv"); /* its third column is 9 throughout */
+    bdml_model *model =
+        train(h, data, "reference fisher rule class targets 1 impostors 1", BDML_OK);
+    confirm(h, model, data, "optimal");
+    assert_int_equal(model->evidence->reference_rows, 18);
+    for (int r = 0; r < model->q; r++) check_true(model->l[r * 19 + 2] == 0.0);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 /* With the trace bound below what the metric would have, and far above it. */
 static void test_trace_bound(void **state)
 {
@@ -683,12 +697,19 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(test_eigenvalues),      cmocka_unit_test(test_eigenvalues_exact),
-        cmocka_unit_test(test_bound),       cmocka_unit_test(test_confirms),
-        cmocka_unit_test(test_trace_bound), handle_test(test_margins_and_weights),
-        handle_test(test_recipe),           cmocka_unit_test(test_refutes),
-        cmocka_unit_test(test_infeasible),  handle_test(test_infeasible_units),
-        handle_test(test_trouble),          handle_test(test_memory),
+        handle_test(test_eigenvalues),
+        cmocka_unit_test(test_eigenvalues_exact),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_confirms),
+        handle_test(test_constant_column),
+        cmocka_unit_test(test_trace_bound),
+        handle_test(test_margins_and_weights),
+        handle_test(test_recipe),
+        cmocka_unit_test(test_refutes),
+        cmocka_unit_test(test_infeasible),
+        handle_test(test_infeasible_units),
+        handle_test(test_trouble),
+        handle_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

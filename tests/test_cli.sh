@@ -448,6 +448,30 @@ ok "interrupted while waiting for input: exit 1, got $code" [ "$code" -eq 1 ]
 ok "interrupted train: says what was kept" grep -q 'no model was written' err
 ok "interrupted train: no model" [ ! -e never.bdml ]
 
+# ---- checkpoints
+interrupt 1 train "$data/segment.csv" -o cut.bdml --checkpoint cut.ckpt --threads 1
+ok "interrupted train with a checkpoint: exit 1, got $code" [ "$code" -eq 1 ]
+if [ -e cut.ckpt ]; then # unless the machine was too slow for the first job
+    ok "interrupted train: names the checkpoint" grep -q 'go on with --resume cut.ckpt' err
+fi
+"$bdml" train "$data/wine.csv" -o whole.bdml --hard --kind pair --scale zscore --json >whole.json 2>err
+"$bdml" train "$data/wine.csv" -o part.bdml --hard --kind pair --scale zscore --max-iter 25 --checkpoint part.ckpt \
+    >out 2>err
+ok "stopped train: a checkpoint" [ -s part.ckpt ]
+"$bdml" train "$data/wine.csv" -o part.bdml --hard --kind pair --scale zscore --resume part.ckpt --json \
+    >part.json 2>err
+ok "resumed train: exit 0" [ $? -eq 0 ]
+for key in upper lower gap kappa iterations; do
+    ok "resumed train: the same $key" \
+        [ "$(grep "\"$key\"" whole.json)" = "$(grep "\"$key\"" part.json)" ]
+done
+"$bdml" train "$data/wine.csv" -o part.bdml --hard --kind pair --scale zscore --distortion 30 --resume part.ckpt \
+    >out 2>err
+ok "resume with another distortion: exit 2" [ $? -eq 2 ]
+ok "resume with another distortion: says so" grep -q 'its distortion is not set, now it is 30' err
+"$bdml" train "$data/wine.csv" -o same.bdml --checkpoint same.bdml >out 2>err
+ok "checkpoint on the model: exit 2" [ $? -eq 2 ]
+
 # ---- a terminal gets colour and a bar; NO_COLOR and pipes do not
 if command -v script >/dev/null 2>&1; then
     TERM=xterm script -qec "'$bdml' eval long.csv --method whiten --splits 400" /dev/null </dev/null >tty 2>&1

@@ -390,6 +390,9 @@ static void settings_are_checked(void **state)
     set(h, "pairs-file", "pairs.csv");
     check_fails(h, bdml_path(h, data, &json), BDML_ERR_ARGUMENT, "constraint files");
     set(h, "pairs-file", "");
+    set(h, "checkpoint", "c.bdml");
+    check_fails(h, bdml_path(h, data, &json), BDML_ERR_ARGUMENT, "no checkpoints");
+    set(h, "checkpoint", "");
     set(h, "method", "whiten");
     check_fails(h, bdml_path(h, data, &json), BDML_ERR_ARGUMENT, "method bdml");
     set(h, "method", "bdml");

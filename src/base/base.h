@@ -135,6 +135,9 @@ struct bdml_handle {
     double phase_seconds[BDML_PHASE_COUNT];
 
     int blas_depth; /* nested calls that hold BLAS to one thread (linalg/guard.c) */
+    struct bdml_checkpoint
+        *checkpoint;     /* of the training under way (train/checkpoint.h), or NULL */
+    int64_t checkpoints; /* written by the last training */
 
     /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
      * (0 = never); allocations made so far. */

@@ -241,6 +241,10 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     if (json) *json = NULL;
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_evaluate: data must not be NULL");
+    if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "checkpoint and resume are for one training: an evaluation trains many "
+                         "times");
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
     bdml_status status = evaluate(h, data, json);

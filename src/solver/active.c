@@ -24,12 +24,9 @@ bool bdml_active_misses(const bdml_engine *e)
     return false;
 }
 
-void bdml_active_rebuild(bdml_engine *e)
+void bdml_active_gather(bdml_engine *e)
 {
     bdml_active *a = &e->active;
-    int64_t count = 0;
-    for (int64_t t = 0; t < e->m; t++) count += e->listed[t] = wanted(e, t);
-    a->all = (double)count > SHARE_ALL * (double)e->m;
     a->count = 0;
     for (int64_t t = 0; t < e->m; t++) {
         if (a->all) e->listed[t] = 1;
@@ -40,7 +37,18 @@ void bdml_active_rebuild(bdml_engine *e)
         a->b[k] = e->aim * e->b[t];
         a->q[k] = e->q[t];
         a->u[k] = e->u[t];
-        a->y0[k] = e->y[t];
-        a->v[k] = e->v[t];
+    }
+}
+
+void bdml_active_rebuild(bdml_engine *e)
+{
+    bdml_active *a = &e->active;
+    int64_t count = 0;
+    for (int64_t t = 0; t < e->m; t++) count += e->listed[t] = wanted(e, t);
+    a->all = (double)count > SHARE_ALL * (double)e->m;
+    bdml_active_gather(e);
+    for (int64_t k = 0; k < a->count; k++) {
+        a->y0[k] = e->y[a->t[k]];
+        a->v[k] = e->v[a->t[k]];
     }
 }

@@ -110,7 +110,7 @@ static void relist(bdml_engine *e)
 /* Where scaling is not allowed (the trace is fixed or at its bound), an upper bound needs a
  * point inside all margins to blend with. Aim beyond the margins until one is found, then at the
  * margins again. */
-static void aim_inside(bdml_engine *e, double *before)
+static void aim_inside(bdml_engine *e)
 {
     double was = e->aim;
     if (!e->s->hard || (e->scalable && e->aim == 1.0)) return;
@@ -120,22 +120,22 @@ static void aim_inside(bdml_engine *e, double *before)
         e->aim = 1.0 + AIM_FIRST;
     else if (e->aim > 1.0 && ++e->aim_rounds % AIM_ROUNDS == 0)
         e->aim = 1.0 + 0.25 * (e->aim - 1.0);
-    if (e->aim != was) *before = INFINITY; /* the primal residual jumps: no reason to raise rho */
+    if (e->aim != was) e->before = INFINITY; /* the primal residual jumps: no reason to raise rho */
 }
 
 /* rho grows while the margins close too slowly, and falls when the inner problem has become too
  * stiff to be solved in a round. */
-static void balance(bdml_engine *e, double *before)
+static void balance(bdml_engine *e)
 {
     double growth = 1.0;
     if (e->residual > STIFF * e->primal)
         growth = 1.0 / GROWTH;
-    else if (e->primal > SLOW * *before)
+    else if (e->primal > SLOW * e->before)
         growth = GROWTH;
     e->penalty_inv /= growth;
     e->step_inv *= growth;
     e->table_star = growth != 1.0;
-    *before = growth < 1.0 ? INFINITY : e->primal;
+    e->before = growth < 1.0 ? INFINITY : e->primal;
 }
 
 /* True when the gap has hardly changed for long: rounding, or a problem beyond the method. */
@@ -153,9 +153,9 @@ static bool stalled(bdml_engine *e)
 }
 
 /* A round of inner steps, or of Newton's once they pay; then all constraints and both bounds. */
-static bdml_status one_round(bdml_engine *e, bool newton)
+static bdml_status one_round(bdml_engine *e)
 {
-    if (newton) {
+    if (e->newton.on) {
         BDML_TRY(bdml_newton_round(e));
         bdml_limit_reached(e);
         return look(e, true);
@@ -166,17 +166,19 @@ static bdml_status one_round(bdml_engine *e, bool newton)
     return BDML_OK;
 }
 
-bdml_status bdml_augmented_run(bdml_engine *e)
+bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
 {
-    double before = INFINITY;
-    bool smooth = e->penalty_inv == 0.0, newton = false;
+    bool smooth = e->penalty_inv == 0.0;
 
-    BDML_TRY(look(e, false));
-    bdml_active_rebuild(e);
-    bdml_inner_restart(e);
+    if (!resumed) {
+        BDML_TRY(look(e, false));
+        bdml_active_rebuild(e);
+        bdml_inner_restart(e);
+    }
     bdml_table_row(e);
     while (bdml_engine_gap(e) > e->s->gap && e->stop == BDML_STOP_DONE) {
-        BDML_TRY(one_round(e, newton));
+        BDML_TRY(bdml_state_keep(e));
+        BDML_TRY(one_round(e));
         e->rounds++;
         bdml_table_row(e);
         if (bdml_engine_gap(e) <= e->s->gap) {
@@ -191,10 +193,10 @@ bdml_status bdml_augmented_run(bdml_engine *e)
             }
         }
         if (stalled(e)) break;
-        if (!smooth && !newton) balance(e, &before);
-        if (!smooth) aim_inside(e, &before);
-        newton = bdml_newton_pays(e);
+        if (!smooth && !e->newton.on) balance(e);
+        if (!smooth) aim_inside(e);
+        e->newton.on = bdml_newton_pays(e);
         relist(e);
     }
-    return BDML_OK;
+    return bdml_state_last(e);
 }

@@ -38,28 +38,43 @@ static bdml_status set_weight(bdml_engine *e)
     return BDML_OK;
 }
 
-static bdml_status run(bdml_engine *e, double *ws, bool proven)
+static bdml_status start(bdml_engine *e, double *ws)
 {
-    bdml_phase previous = bdml_phase_enter(e->h, BDML_PHASE_SOLVE);
-    bdml_status status = BDML_OK;
-    BDML_GO(set_weight(e));
+    BDML_TRY(set_weight(e));
     memcpy(e->Z, e->M, sizeof *e->M * e->size); /* direction of C0 */
     bdml_scale(e);
     trivial_proof(e);
-    BDML_GO(objective_density(e));
+    BDML_TRY(objective_density(e));
     bdml_start_dual(e);
-    if (proven) BDML_GO(bdml_infeasible_test(e, e->y));
-    BDML_GO(bdml_start_point(e, ws));
+    if (e->stage.proven) BDML_TRY(bdml_infeasible_test(e, e->y));
+    return bdml_start_point(e, ws);
+}
+
+/* The scaled problem follows from C, which is part of the state. */
+static bdml_status take_up(bdml_engine *e)
+{
+    BDML_TRY(bdml_state_restore(e));
+    bdml_scale(e);
+    BDML_TRY(objective_density(e));
+    bdml_active_gather(e);
+    return BDML_OK;
+}
+
+static bdml_status run(bdml_engine *e, double *ws)
+{
+    bdml_phase previous = bdml_phase_enter(e->h, BDML_PHASE_SOLVE);
+    bdml_status status = BDML_OK;
+    bool resumed = e->s->resume != NULL;
+    BDML_GO(resumed ? take_up(e) : start(e, ws));
     bdml_table_header(e);
-    if (e->proof == BDML_PROOF_NONE) BDML_GO(bdml_augmented_run(e));
+    if (resumed || e->proof == BDML_PROOF_NONE) BDML_GO(bdml_augmented_run(e, resumed));
 done:
     bdml_phase_leave(e->h, previous);
     return status;
 }
 
-/* proven: the multipliers of the warm start are a proof, to be tested first. */
 static bdml_status solve_on(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
-                            bool proven, bdml_solve_result *r)
+                            const bdml_stage *stage, bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
     bdml_engine e;
@@ -67,7 +82,8 @@ static bdml_status solve_on(bdml_handle *h, bdml_problem *p, const bdml_solve_se
 
     BDML_TRY(bdml_engine_init(&e, h, p, s));
     BDML_NEW(h, ws, (size_t)p->d * (size_t)p->r);
-    BDML_GO(run(&e, ws, proven));
+    e.stage = *stage;
+    BDML_GO(run(&e, ws));
     BDML_GO(bdml_export_result(&e, r));
     bdml_table_footer(&e, r);
 done:
@@ -78,32 +94,64 @@ done:
 
 /* The reduction left out a little (columns that depend on each other only to the digits of a
  * file): go on in the whole space from what was found. One look there is mostly all it takes,
- * and what is reported then holds for the data as they are. */
+ * and what is reported then holds for the data as they are. `spent`: seconds of this run so far. */
 static bdml_status solve_whole(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
-                               bdml_solve_result *r)
+                               const bdml_stage *stage, double spent, bdml_solve_result *r)
+{
+    if (!p->whole)
+        BDML_TRY(bdml_problem_build(h, p->n, p->d, p->x, p->ld, p->c, p->objective, p->diagonal,
+                                    false, &p->whole));
+    bdml_solve_settings warm = *s;
+    warm.max_iter = BDML_MAX(s->max_iter - stage->iterations, 1);
+    if (!s->hard) warm.C = stage->C;
+    if (s->time_limit > 0.0) warm.time_limit = BDML_MAX(s->time_limit - spent, 1e-3);
+    BDML_TRY(solve_on(h, p->whole, &warm, stage, r));
+    r->iterations += stage->iterations;
+    r->seconds += stage->seconds;
+    r->rank = stage->rank;
+    if (!s->hard) r->C0 = stage->C0;
+    if (stage->stop != BDML_STOP_DONE && r->outcome == BDML_STOPPED) r->stop = stage->stop;
+    return BDML_OK;
+}
+
+/* What was found in the span becomes the start in the whole space. When it was cut short, the state
+ * saved there is the one to go on from, and none is saved here. */
+static bdml_status go_on_whole(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
+                               bdml_stage *stage, double spent, bdml_solve_result *r)
 {
     bdml_solve_result first = *r;
     bdml_solve_settings warm = *s;
+    bool cut = bdml_stop_cut(first.stop);
 
     memset(r, 0, sizeof *r);
-    bdml_status status = BDML_OK;
-    if (!p->whole)
-        BDML_GO(bdml_problem_build(h, p->n, p->d, p->x, p->ld, p->c, p->objective, p->diagonal,
-                                   false, &p->whole));
+    stage->whole = true;
+    stage->proven = first.proof != BDML_PROOF_NONE;
+    stage->iterations = first.iterations;
+    stage->seconds = first.seconds;
+    stage->rank = first.rank;
+    stage->C = first.C;
+    stage->C0 = first.C0;
+    stage->stop = first.stop;
     warm.warm_metric = first.m;
     warm.warm_multiplier = first.y;
-    warm.max_iter = BDML_MAX(s->max_iter - first.iterations, 1);
-    if (!s->hard) warm.C = first.C;
-    if (s->time_limit > 0.0) warm.time_limit = BDML_MAX(s->time_limit - first.seconds, 1e-3);
-    BDML_GO(solve_on(h, p->whole, &warm, first.proof != BDML_PROOF_NONE, r));
-    r->iterations += first.iterations;
-    r->seconds += first.seconds;
-    r->rank = first.rank;
-    if (!s->hard) r->C0 = first.C0;
-    if (first.stop != BDML_STOP_DONE && r->outcome == BDML_STOPPED) r->stop = first.stop;
-done:
+    warm.resume = NULL;
+    if (cut) warm.save = NULL;
+    bdml_status status = solve_whole(h, p, &warm, stage, spent, r);
+    r->cut = r->cut || cut;
     bdml_solve_result_free(&first);
     return status;
+}
+
+static bdml_status solve_stages(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
+                                bdml_solve_result *r)
+{
+    bdml_stage stage = {0};
+    double began = bdml_now();
+    if (s->save || s->resume) bdml_identity_make(p, s, stage.identity);
+    if (s->resume) BDML_TRY(bdml_state_stage(h, s->resume, &stage));
+    if (stage.whole) return solve_whole(h, p, s, &stage, 0.0, r);
+    BDML_TRY(solve_on(h, p, s, &stage, r));
+    return p->exact ? BDML_OK : go_on_whole(h, p, s, &stage, bdml_now() - began, r);
 }
 
 bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
@@ -112,8 +160,7 @@ bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve
     memset(r, 0, sizeof *r);
     BDML_TRY(bdml_check_settings(h, s));
     bdml_la_enter(h);
-    bdml_status status = solve_on(h, p, s, false, r);
-    if (status == BDML_OK && !p->exact) status = solve_whole(h, p, s, r);
+    bdml_status status = solve_stages(h, p, s, r);
     bdml_la_leave(h);
     if (status != BDML_OK) bdml_solve_result_free(r);
     return status;

@@ -66,8 +66,21 @@ typedef struct bdml_newton {
     double sigma, ridge;
     double started_at; /* gap when the method took over */
     int rounds, stuck;
+    bool on;  /* the next round is one of this method */
     bool off; /* it gave up: the augmented Lagrangian goes on alone */
 } bdml_newton;
+
+/* What a solve stands for: its problem and settings as the user gave them, and where it runs in the
+ * whole space after one in the span, what that one left. */
+enum { BDML_IDENTITY_SIZE = 24 };
+typedef struct bdml_stage {
+    double identity[BDML_IDENTITY_SIZE];
+    bool whole, proven; /* proven: the multipliers of the warm start are a proof, to be tested */
+    int64_t iterations; /* and what follows: of the solve in the span */
+    double seconds, C, C0;
+    int rank;
+    bdml_stop stop;
+} bdml_stage;
 
 typedef struct bdml_engine {
     bdml_handle *h;
@@ -77,7 +90,10 @@ typedef struct bdml_engine {
     int r;
     size_t size;
     int64_t m;
-    double started;
+    double started, earlier; /* seconds: when this run began, those of the runs before it */
+    bdml_stage stage;
+    bdml_solve_state state; /* of the last whole round, when there is someone to save it */
+    double saved_at;        /* when it was given away */
 
     /* scaled problem: M' = unit_m M, <G,M> = unit_f <G',M'>, y = unit_y w_t y'_t (eq. 12) */
     double unit_m, unit_f, unit_y;
@@ -87,6 +103,8 @@ typedef struct bdml_engine {
     double aim;         /* the inner problem's margins are aim * b, >= 1 */
     bool scalable;      /* the last M could be scaled to meet the margins within the set */
     int aim_rounds;     /* since aim was set */
+    double before;      /* primal residual of the round before */
+    bool warm;          /* the multipliers are those of a warm start: near the end already */
     double C, C0;       /* user's */
 
     /* iterates */
@@ -160,6 +178,7 @@ double bdml_inner_multiplier(const bdml_engine *e, double y0, double b, double q
                              double v);
 
 /* active.c */
+void bdml_active_gather(bdml_engine *e);  /* t, w, b, q, u of the listed */
 void bdml_active_rebuild(bdml_engine *e); /* from v and y of all constraints at M */
 bool bdml_active_misses(const bdml_engine *e);
 
@@ -171,7 +190,23 @@ bdml_status bdml_newton_round(bdml_engine *e);
 
 /* augmented.c: the outer loop; true when the solve must end now, e->stop then says why */
 bool bdml_limit_reached(bdml_engine *e);
-bdml_status bdml_augmented_run(bdml_engine *e);
+static inline bool bdml_stop_cut(bdml_stop stop) /* a limit or the user */
+{
+    return stop != BDML_STOP_DONE && stop != BDML_STOP_STALLED;
+}
+bdml_status bdml_augmented_run(bdml_engine *e, bool resumed);
+
+/* state.c: keep the state at the beginning of a round, and save it when it is time; save it at the end
+ * of a solve that did not finish; take up a state. */
+bdml_status bdml_state_keep(bdml_engine *e);
+bdml_status bdml_state_last(bdml_engine *e);
+bdml_status bdml_state_restore(bdml_engine *e);
+/* stage holds the identity of what is solved now; a state of something else is refused. */
+bdml_status bdml_state_stage(bdml_handle *h, const bdml_solve_state *state, bdml_stage *stage);
+
+/* identity.c: what a state is tied to; and, when it is not that of the state, how it differs. */
+void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, double *identity);
+bdml_status bdml_identity_check(bdml_handle *h, const double *now, const double *then);
 
 /* certificate.c */
 bdml_status bdml_certify_upper(bdml_engine *e); /* from M and v */

@@ -107,8 +107,7 @@ bool bdml_newton_pays(const bdml_engine *e)
     double eigen = e->p->diagonal ? r : 10.0 * r * r * r;
     double first_order = eigen + 4.0 * (double)e->active.count * (e->p->diagonal ? r : r * r);
     double newton = free * free * ((double)n->width + free / 3.0) + 4.0 * first_order;
-    bool warm = e->s->warm_multiplier != NULL; /* near the end already */
-    return warm || (double)e->iterations * first_order > FIRST_ORDER_SHARE * newton;
+    return e->warm || (double)e->iterations * first_order > FIRST_ORDER_SHARE * newton;
 }
 
 /* ---- the dual function ---------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ void bdml_table_row(bdml_engine *e)
     bdml_log(e->h, BDML_LOG_TABLE, "%6lld  %+11.4e  %+11.4e  %8.1e%c %8.1e  %8.1e  %7lld %7.2fs",
              (long long)e->iterations, e->upper * e->unit_f, e->lower * e->unit_f,
              bdml_engine_gap(e), e->table_star ? '*' : ' ', e->primal, e->residual,
-             (long long)e->active.count, bdml_now() - e->started);
+             (long long)e->active.count, e->earlier + bdml_now() - e->started);
     e->table_star = false;
 }
 

@@ -70,6 +70,7 @@ bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
     r->proof = e->proof;
     r->proof_trace = e->proof_trace / e->unit_m;
     r->C = e->C;
+    r->cut = bdml_stop_cut(e->stop);
     r->C0 = e->C0;
     r->upper = e->upper * e->unit_f;
     r->lower = e->lower * e->unit_f;
@@ -90,7 +91,7 @@ bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
         BDML_GO(export_metric(e, r));
 done:
     r->iterations = e->iterations;
-    r->seconds = bdml_now() - e->started;
+    r->seconds = e->earlier + bdml_now() - e->started;
     return status;
 }
 

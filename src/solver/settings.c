@@ -47,6 +47,9 @@ bdml_status bdml_check_settings(bdml_handle *h, const bdml_solve_settings *s)
     if (s->max_iter < 1)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "max-iter must be at least 1, got %lld",
                          (long long)s->max_iter);
+    if (s->save && !(s->save_every >= 0.0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "every must be at least 0 seconds, got %g",
+                         s->save_every);
     if (!(s->time_limit >= 0.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "time-limit must be at least 0, got %g",
                          s->time_limit);

@@ -126,6 +126,11 @@ bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, 
     return bdml_problem_build(h, n, d, x, ld, c, objective, diagonal, true, out);
 }
 
+int64_t bdml_problem_constraints(const bdml_problem *p)
+{
+    return p->m;
+}
+
 void bdml_problem_free(bdml_problem *p)
 {
     if (!p) return;

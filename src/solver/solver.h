@@ -23,6 +23,13 @@ typedef enum bdml_set_kind {
     BDML_SET_PSD_SIMPLEX, /* M >= 0, trace(M) = R */
 } bdml_set_kind;
 
+/* All that a solve knows between two rounds, as numbers: it goes on from there to the same bits. Tied
+ * to the problem and the settings (but max_iter and time_limit) by fingerprints in it. */
+typedef struct bdml_solve_state {
+    int64_t count;
+    double *number;
+} bdml_solve_state;
+
 typedef struct bdml_solve_settings {
     bdml_set_kind set;
     double K;                      /* distortion cap, >= 1 */
@@ -37,6 +44,13 @@ typedef struct bdml_solve_settings {
     double time_limit;             /* seconds; 0: none */
     const double *warm_metric;     /* d*d (or d when diagonal), or NULL */
     const double *warm_multiplier; /* m, or NULL */
+    /* Checkpoints: `save` gets the state every save_every seconds (0: every round), and that of the
+     * last whole round when a limit or the user ends the solve. NULL: none. */
+    bdml_status (*save)(void *user, const bdml_solve_state *state);
+    void *save_user;
+    double save_every;
+    const bdml_solve_state
+        *resume; /* go on from here, or NULL; BDML_ERR_ARGUMENT if it is not ours */
 } bdml_solve_settings;
 
 typedef enum bdml_outcome { BDML_OPTIMAL, BDML_INFEASIBLE, BDML_STOPPED } bdml_outcome;
@@ -75,6 +89,7 @@ typedef struct bdml_solve_result {
     int64_t *important;    /* by number, the weightiest first */
     double C, C0;          /* soft form: weight used, and the threshold under which M = 0 is best */
     bool collapsed;        /* soft form: M = 0 is optimal */
+    bool cut;              /* a limit or the user ended it, or the part of it in the span */
 } bdml_solve_result;
 
 void bdml_solve_result_free(bdml_solve_result *r); /* the arrays; r itself is the caller's */
@@ -99,6 +114,9 @@ void bdml_problem_free(bdml_problem *p);
  * r is filled anew; free it after BDML_OK. */
 bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
                                bdml_solve_result *r);
+int64_t bdml_problem_constraints(const bdml_problem *p);
+/* One number for points, constraints, objective and settings (but limits): what a state is tied to. */
+uint64_t bdml_problem_fingerprint(const bdml_problem *p, const bdml_solve_settings *s);
 /* C0 of the soft form: M = 0 is optimal iff C <= C0. Infinite when no C gives another M. */
 bdml_status bdml_problem_collapse(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
                                   double *C0);

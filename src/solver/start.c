@@ -88,6 +88,7 @@ void bdml_start_dual(bdml_engine *e)
         if (e->y[t] > 0.0) b2 += e->b[t] * e->b[t];
     }
     if (b2 > 0.0) rho = BDML_MAX(rho, sqrt(y2 / b2));
+    e->warm = s->warm_multiplier != NULL;
     e->penalty_inv = smooth ? 0.0 : 1.0 / rho;
     e->step_inv = smooth ? 1.0 : 10.0 * rho;
 }

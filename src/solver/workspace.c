@@ -47,6 +47,7 @@ bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
     e->upper = e->stall_gap = INFINITY;
     e->lower = -INFINITY;
     e->interior_slack = 0.0;
+    e->before = INFINITY;
     e->aim = 1.0;
     e->step_inv = 1.0;
     double **matrices[] = {&e->g, &e->M, &e->M_old, &e->Z, &e->S, &e->T, &e->best, &e->interior};
@@ -80,6 +81,7 @@ void bdml_engine_free(bdml_engine *e)
                         a->y_z,    a->scratch};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(e->order);
+    free(e->state.number);
     free(e->listed);
     free(a->t);
     bdml_newton_free(&e->newton);

@@ -72,6 +72,9 @@ bdml_status bdml_path_settings(bdml_handle *h, recipe_grid *g)
             h, BDML_ERR_ARGUMENT,
             "a path mines constraints in the training rows of each split; leave out the "
             "constraint files");
+    if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "a path keeps no checkpoints; leave out checkpoint and resume");
     if (bdml_opt_int(h, BDML_OPT_FOLDS) != 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "a path is measured on random splits: folds must be "

@@ -6,7 +6,7 @@
  * the nearest impostors under the metric of pass 0. C is a multiple of the weight under which M = 0
  * beats every multiple of the identity (docs/algorithm.md), so it needs no scale. Reference, K, C and
  * pass are chosen by cross-validation (select.c); K = 1 is the reference itself. */
-#include "train/recipe.h"
+#include "train/checkpoint.h"
 
 #include <stdlib.h>
 
@@ -166,7 +166,8 @@ static bdml_status solve_once(bdml_handle *h, const recipe_points *points,
     BDML_GO(recipe_settings(h, points, c, problem, weight, last, s));
     s->K = K;
     s->warm_metric = warm;
-    status = recipe_solve(h, points, problem, s, r);
+    status = points->stated ? recipe_solve(h, points, problem, s, r)
+                            : bdml_checkpoint_solve(h, problem, s, r);
     s->warm_metric = NULL;
 done:
     bdml_problem_free(problem);

@@ -112,6 +112,7 @@ typedef struct recipe_job {
     const recipe_grid *grid;
     const bool *wanted; /* per choice of the grid: score this one; NULL: all */
     const recipe_fold *fold;
+    int number; /* of the fold */
     int reference, c;
     double *score;         /* error per choice; left alone where no fit was possible or wanted */
     recipe_record *record; /* a path, stated, of one pass: per K, instead of scores; else NULL */

@@ -10,7 +10,7 @@
  * A job is one (fold, reference, weight) with all its K and passes in one warm-started sweep (fold.c);
  * jobs run beside each other, each on one thread with its own handle, and write to their own places:
  * the result does not depend on the number of threads. */
-#include "train/recipe.h"
+#include "train/checkpoint.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -185,6 +185,7 @@ static int list_jobs(const selection *s, int to, recipe_job *jobs)
                     jobs[count++] = (recipe_job){.grid = g,
                                                  .wanted = s->wanted,
                                                  .fold = &s->folds.fold[k],
+                                                 .number = k,
                                                  .reference = r,
                                                  .c = c,
                                                  .score = s->score + (size_t)k * (size_t)s->size};
@@ -213,7 +214,10 @@ bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int6
 #pragma omp atomic read
         skip = stop;
         if (skip) continue;
-        outcome[k] = recipe_job_run(child[k], &jobs[k]);
+        if (!bdml_checkpoint_take_job(h, &jobs[k])) {
+            outcome[k] = recipe_job_run(child[k], &jobs[k]);
+            if (outcome[k] == BDML_OK) bdml_checkpoint_put_job(h, &jobs[k]);
+        }
 #pragma omp atomic capture
         now = ++finished;
         bool cancel = omp_get_thread_num() == 0 && now < count &&
@@ -348,6 +352,7 @@ static bdml_status init(bdml_handle *h, const bdml_training *t, selection *s)
     BDML_NEW(h, s->score, s->folds.count * s->size);
     for (int k = 0; k < s->folds.count * s->size; k++) s->score[k] = NAN;
     for (int k = 0; k < s->size; k++) s->wanted[k] = true;
+    status = bdml_checkpoint_folds(h, s->grid, s->folds.count);
 done:
     return status;
 }

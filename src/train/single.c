@@ -1,6 +1,6 @@
 /* single.c - one problem as the settings say it: reference, constraints given or mined, one solve, and
  * with more passes neighbours mined again under the learned metric. */
-#include "train/fit.h"
+#include "train/checkpoint.h"
 
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static bdml_status solve_passes(bdml_handle *h, const bdml_dataset *points, bool
         s->warm_metric = warm;
         bdml_status status =
             bdml_problem_new(h, points->n, points->d, points->x, points->d, *c, NULL, diagonal, &p);
-        if (status == BDML_OK) status = bdml_problem_solve(h, p, s, r);
+        if (status == BDML_OK) status = bdml_checkpoint_solve(h, p, s, r);
         bdml_problem_free(p);
         free(warm);
         s->warm_metric = warm = NULL;

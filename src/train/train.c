@@ -1,6 +1,6 @@
 /* train.c - from a data set to a model: prepare, mine constraints where the method wants them, fit,
  * keep the mapped points for k-NN, and write down what was done. */
-#include "train/train.h"
+#include "train/checkpoint.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static bdml_status check_data(bdml_handle *h, const bdml_method *method, const b
 static bool is_means(int option)
 {
     return option == BDML_OPT_THREADS || option == BDML_OPT_MEMORY || option == BDML_OPT_SEARCH ||
-           option == BDML_OPT_CANDIDATES;
+           option == BDML_OPT_CANDIDATES || option == BDML_OPT_CHECKPOINT ||
+           option == BDML_OPT_EVERY || option == BDML_OPT_RESUME;
 }
 
 /* Method, fingerprint and the settings that were changed: enough to train the same model again. What
@@ -115,5 +116,9 @@ bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_train: data must not be NULL");
     const char *name = bdml_opt_text(h, BDML_OPT_METHOD);
     const bdml_method *method = bdml_method_find(h, name, strlen(name));
-    return method ? bdml_train_method(h, method, data, constraints, out) : BDML_ERR_ARGUMENT;
+    if (!method) return BDML_ERR_ARGUMENT;
+    BDML_TRY(bdml_checkpoint_open(h, data));
+    bdml_status status = bdml_train_method(h, method, data, constraints, out);
+    bdml_checkpoint_close(h, status);
+    return status;
 }

@@ -1,0 +1,227 @@
+/* state.c - the state of a solve between two rounds, kept, saved and taken up.
+ *
+ * One walk over everything that a later round reads serves writing and reading, so that they cannot
+ * disagree. What is left out follows from it (the scaled problem from C, the gathered data of the
+ * active constraints from their list) or is written before it is read (M_old and the values there). The numbers have the same places in every round. */
+#include "solver/engine.h"
+
+#include <stdlib.h>
+
+static const double STATE_VERSION = 1.0;
+/* Largest counter: whole numbers are exact in a double up to here. */
+static const double MOST_COUNT = 9007199254740992.0;
+
+/* ---- walk -------------------------------------------------------------------------------------- */
+
+typedef struct walk {
+    enum { COUNT, WRITE, READ } mode;
+    double *at; /* unless COUNT */
+    int64_t n;
+    bool bad; /* READ: a number that cannot be */
+} walk;
+
+static void number(walk *w, double *v)
+{
+    if (w->mode == WRITE) w->at[w->n] = *v;
+    if (w->mode == READ) *v = w->at[w->n];
+    w->n++;
+}
+
+static void array(walk *w, size_t n, double *a)
+{
+    if (w->mode == WRITE) memcpy(w->at + w->n, a, sizeof *a * n);
+    if (w->mode == READ) memcpy(a, w->at + w->n, sizeof *a * n);
+    w->n += (int64_t)n;
+}
+
+/* An array that never holds anything but finite numbers. */
+static void finite_array(walk *w, size_t n, double *a)
+{
+    array(w, n, a);
+    for (size_t i = 0; w->mode == READ && i < n; i++) w->bad = w->bad || !isfinite(a[i]);
+}
+
+static void counter(walk *w, double most, int64_t *v)
+{
+    double x = (double)*v;
+    number(w, &x);
+    if (w->mode != READ) return;
+    if (!(x >= 0.0 && x <= most))
+        w->bad = true;
+    else
+        *v = (int64_t)x;
+}
+
+static void small(walk *w, int most, int *v)
+{
+    int64_t x = *v;
+    counter(w, most, &x);
+    *v = (int)x;
+}
+
+static void flag(walk *w, bool *v)
+{
+    int x = *v;
+    small(w, 1, &x);
+    *v = x != 0;
+}
+
+static void walk_stage(walk *w, bdml_stage *s)
+{
+    double version = STATE_VERSION;
+    int stop = (int)s->stop;
+    number(w, &version);
+    w->bad = w->bad || version != STATE_VERSION;
+    array(w, BDML_IDENTITY_SIZE, s->identity);
+    flag(w, &s->whole);
+    counter(w, MOST_COUNT, &s->iterations);
+    number(w, &s->seconds);
+    number(w, &s->C);
+    number(w, &s->C0);
+    small(w, INT32_MAX, &s->rank);
+    small(w, BDML_STOP_STALLED, &stop);
+    s->stop = (bdml_stop)stop;
+}
+
+static void walk_newton(walk *w, bdml_newton *n)
+{
+    number(w, &n->sigma);
+    number(w, &n->ridge);
+    number(w, &n->started_at);
+    small(w, INT32_MAX, &n->rounds);
+    small(w, INT32_MAX, &n->stuck);
+    flag(w, &n->on);
+    flag(w, &n->off);
+}
+
+static void walk_active(walk *w, bdml_engine *e)
+{
+    bdml_active *a = &e->active;
+    size_t m = (size_t)e->m;
+    flag(w, &a->all);
+    for (size_t t = 0; t < m; t++) {
+        int listed = e->listed[t];
+        small(w, 1, &listed);
+        e->listed[t] = (unsigned char)listed;
+    }
+    finite_array(w, m, a->y0);
+    finite_array(w, m, a->v);
+    finite_array(w, m, a->v_z);
+}
+
+static void walk_bounds(walk *w, bdml_engine *e)
+{
+    size_t m = (size_t)e->m;
+    int proof = (int)e->proof;
+    number(w, &e->upper);
+    number(w, &e->lower);
+    flag(w, &e->have_best);
+    finite_array(w, e->size, e->best);
+    finite_array(w, m, e->best_y);
+    number(w, &e->interior_slack);
+    number(w, &e->interior_f);
+    finite_array(w, e->size, e->interior);
+    finite_array(w, m, e->interior_v);
+    small(w, BDML_PROOF_CONE, &proof);
+    e->proof = (bdml_proof)proof;
+    finite_array(w, m, e->proof_y);
+    flag(w, &e->proof_final);
+    small(w, INT32_MAX, &e->proof_rounds);
+    number(w, &e->proof_trace);
+}
+
+static void walk_engine(walk *w, bdml_engine *e)
+{
+    walk_stage(w, &e->stage);
+    number(w, &e->earlier);
+    number(w, &e->C);
+    number(w, &e->C0);
+    number(w, &e->penalty_inv);
+    number(w, &e->aim);
+    flag(w, &e->scalable);
+    small(w, INT32_MAX, &e->aim_rounds);
+    number(w, &e->before);
+    flag(w, &e->warm);
+    finite_array(w, e->size, e->M);
+    finite_array(w, e->size, e->Z);
+    finite_array(w, (size_t)e->r, e->l);
+    number(w, &e->step_inv);
+    number(w, &e->momentum);
+    number(w, &e->residual);
+    finite_array(w, (size_t)e->m, e->y);
+    walk_active(w, e);
+    walk_newton(w, &e->newton);
+    walk_bounds(w, e);
+    counter(w, MOST_COUNT, &e->iterations);
+    counter(w, MOST_COUNT, &e->rounds);
+    number(w, &e->stall_gap);
+    counter(w, MOST_COUNT, &e->stall_since);
+    flag(w, &e->table_star);
+    number(w, &e->primal);
+}
+
+/* ---- keep and save ----------------------------------------------------------------------------- */
+
+static bdml_status give(bdml_engine *e)
+{
+    e->saved_at = bdml_now();
+    return e->s->save(e->s->save_user, &e->state);
+}
+
+bdml_status bdml_state_keep(bdml_engine *e)
+{
+    if (!e->s->save) return BDML_OK;
+    if (!e->state.number) {
+        walk count = {.mode = COUNT};
+        walk_engine(&count, e);
+        e->state.number = bdml_alloc(e->h, (size_t)count.n, sizeof *e->state.number);
+        if (!e->state.number) return BDML_ERR_MEMORY;
+        e->state.count = count.n;
+        e->saved_at = bdml_now();
+    }
+    walk w = {.mode = WRITE, .at = e->state.number};
+    double now = bdml_now(), earlier = e->earlier;
+    e->earlier += now - e->started;
+    walk_engine(&w, e);
+    e->earlier = earlier;
+    return now - e->saved_at >= e->s->save_every ? give(e) : BDML_OK;
+}
+
+/* The round that a limit cut short is not in the state: it is done again, whole. */
+bdml_status bdml_state_last(bdml_engine *e)
+{
+    return bdml_stop_cut(e->stop) && e->state.number ? give(e) : BDML_OK;
+}
+
+/* ---- take up ----------------------------------------------------------------------------------- */
+
+static bdml_status damaged(bdml_handle *h)
+{
+    return bdml_fail(h, BDML_ERR_FORMAT,
+                     "the checkpoint is damaged or of another version: begin without it");
+}
+
+bdml_status bdml_state_stage(bdml_handle *h, const bdml_solve_state *state, bdml_stage *stage)
+{
+    walk count = {.mode = COUNT}, w = {.mode = READ, .at = state->number};
+    bdml_stage then = *stage;
+    walk_stage(&count, stage);
+    if (state->count < count.n) return damaged(h);
+    walk_stage(&w, &then);
+    if (w.bad) return damaged(h);
+    BDML_TRY(bdml_identity_check(h, stage->identity, then.identity));
+    *stage = then;
+    return BDML_OK;
+}
+
+bdml_status bdml_state_restore(bdml_engine *e)
+{
+    const bdml_solve_state *state = e->s->resume;
+    walk count = {.mode = COUNT}, w = {.mode = READ, .at = state->number};
+    walk_engine(&count, e);
+    if (state->count != count.n) return damaged(e->h);
+    walk_engine(&w, e);
+    bool steps = e->step_inv > 0.0 && e->momentum >= 1.0 && e->penalty_inv >= 0.0 && e->aim >= 1.0;
+    bool weight = isfinite(e->C) && e->C >= 0.0;
+    return w.bad || !steps || !weight ? damaged(e->h) : BDML_OK;
+}
