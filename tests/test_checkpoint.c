@@ -425,14 +425,16 @@ static void recipe_goes_on(void **state)
     check_ok(h, bdml_train(h, data, NULL, &plain));
     check_ok(h, bdml_set(h, "every", "0"));
     remove(FILE_NAME);
-    for (int at = 2; at < 8; at += 2) {
+    for (int at = 2; at < 14; at += 4) {
         check_ok(h, bdml_set(h, "checkpoint", FILE_NAME));
         bdml_status status = train_stopped(h, data, at, &again);
         check_true(status == BDML_OK || status == BDML_ERR_CANCELLED);
-        check_true(h->checkpoints > 0);
         bdml_free_model(again);
-        check_ok(h, bdml_set(h, "resume", FILE_NAME)); /* also from the one before */
+        /* Stopped before the first job was done there is nothing to go on from; later on also from
+         * the one before. */
+        if (access(FILE_NAME, R_OK) == 0) check_ok(h, bdml_set(h, "resume", FILE_NAME));
     }
+    check_true(access(FILE_NAME, R_OK) == 0);
     check_ok(h, bdml_set(h, "checkpoint", ""));
     check_ok(h, bdml_train(h, data, NULL, &again));
     same_model(plain, again);
