@@ -128,3 +128,21 @@ void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const 
     bdml_margin_gather(op, count, active, v);
     bdml_phase_leave(op->h, previous);
 }
+
+/* D(ij) = scale (u'x_i - u'x_j)^2; op->y holds the products with u. */
+void bdml_margin_forward_rank1(bdml_margin *op, const double *u, double scale, double *v)
+{
+    enum { TILE = BDML_MARGIN_TILE };
+    bdml_phase previous = bdml_phase_enter(op->h, BDML_PHASE_GRADIENT);
+    int64_t tiles = (op->points + TILE - 1) / TILE;
+    double *z = op->y;
+    for (int64_t t = 0; t < tiles; t++)
+        bdml_la_gemv('T', op->d, (int)BDML_MIN((int64_t)TILE, op->points - t * TILE), 1.0,
+                     COL(op->x, op->d, t * TILE), op->d, u, 0.0, z + t * TILE);
+    for (int64_t p = 0; p < op->pairs; p++) {
+        double difference = z[op->pi[p]] - z[op->pj[p]];
+        op->distance[p] = scale * difference * difference;
+    }
+    bdml_margin_gather(op, -1, NULL, v);
+    bdml_phase_leave(op->h, previous);
+}

@@ -38,7 +38,12 @@ typedef struct bdml_solve_settings {
     const double *warm_multiplier; /* m, or NULL */
 } bdml_solve_settings;
 
-typedef enum bdml_outcome { BDML_OPTIMAL, BDML_INFEASIBLE, BDML_STOPPED } bdml_outcome;
+typedef enum bdml_outcome {
+    BDML_OPTIMAL,
+    BDML_INFEASIBLE,
+    BDML_STOPPED,
+    BDML_APPROXIMATE /* the paper's lifted solver: m misses margins by up to slack, and maybe the cap */
+} bdml_outcome;
 
 typedef enum bdml_proof {
     BDML_PROOF_NONE,
@@ -72,6 +77,7 @@ typedef struct bdml_solve_result {
     int64_t *important;    /* by number, the weightiest first */
     double C, C0;          /* soft form: weight used, and the threshold under which M = 0 is best */
     bool collapsed;        /* soft form: M = 0 is optimal */
+    double slack;          /* BDML_APPROXIMATE: the margin missed most, by this much */
 } bdml_solve_result;
 
 void bdml_solve_result_free(bdml_solve_result *r); /* the arrays; r itself is the caller's */

@@ -29,7 +29,8 @@ static bdml_status make_evidence(bdml_handle *h, const bdml_solved *s, int d, bd
 {
     static const bdml_claim claims[] = {[BDML_OPTIMAL] = BDML_CLAIM_OPTIMAL,
                                         [BDML_STOPPED] = BDML_CLAIM_STOPPED,
-                                        [BDML_INFEASIBLE] = BDML_CLAIM_INFEASIBLE};
+                                        [BDML_INFEASIBLE] = BDML_CLAIM_INFEASIBLE,
+                                        [BDML_APPROXIMATE] = BDML_CLAIM_APPROXIMATE};
     bdml_status status = BDML_OK;
     bdml_evidence *e = NULL;
 
@@ -47,6 +48,8 @@ static bdml_status make_evidence(bdml_handle *h, const bdml_solved *s, int d, bd
     e->lower = isfinite(s->result->lower) ? s->result->lower : 0.0;
     e->upper = s->result->upper;
     e->gap_asked = s->settings->gap;
+    e->slack = s->result->slack;
+    e->kappa = isfinite(s->result->kappa) ? s->result->kappa : 0.0;
     BDML_GO(bdml_constraints_copy(h, s->constraints, &e->constraints));
     BDML_GO(keep_multipliers(h, s, e));
     if (s->reference->map) {
@@ -133,8 +136,10 @@ static json_t *contradictions(const bdml_solved *s)
 
 static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *model)
 {
-    static const char *const status_names[] = {
-        [BDML_OPTIMAL] = "optimal", [BDML_STOPPED] = "stopped", [BDML_INFEASIBLE] = "infeasible"};
+    static const char *const status_names[] = {[BDML_OPTIMAL] = "optimal",
+                                               [BDML_STOPPED] = "stopped",
+                                               [BDML_INFEASIBLE] = "infeasible",
+                                               [BDML_APPROXIMATE] = "approximate"};
     const bdml_solve_result *r = s->result;
     json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:s}", "status",
                           status_names[r->outcome], "upper", number_or_null(r->upper), "lower",
@@ -156,6 +161,8 @@ static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *mo
                                                                         : "this trace and margin"));
         bad |= json_object_set_new(o, "contradictions", contradictions(s));
     }
+    if (o && r->outcome == BDML_APPROXIMATE)
+        bad |= json_object_set_new(o, "margin_missed_by", json_real(r->slack));
     bad |= json_object_set_new(model->info, "certificate", o);
     return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
                : BDML_OK;
@@ -183,10 +190,10 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
                          "the best metric is M = 0: missed margins weigh %.4g, and up to %.4g it "
                          "costs less to miss them all; softness must be above 1, got %.4g",
                          s->result->C, s->result->C0, s->result->C / s->result->C0);
-    if (s->result->outcome == BDML_STOPPED && !s->result->m)
+    if (s->result->outcome != BDML_INFEASIBLE && !s->result->m)
         return bdml_fail(h, BDML_ERR_DATA,
                          "stopped before a metric that meets the margins was found; raise max-iter "
-                         "or time-limit");
+                         "(solvers mwu: rounds) or time-limit");
     BDML_TRY(make_evidence(h, s, model->d, &model->evidence));
     BDML_TRY(describe(h, s, model));
     if (s->result->outcome == BDML_INFEASIBLE) return say_infeasible(h, s);

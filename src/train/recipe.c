@@ -200,6 +200,7 @@ done:
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model)
 {
     bool stated = t->constraints || bdml_constraint_files_given(h) ||
+                  bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE ||
                   bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
                   bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR ||
                   bdml_opt_changed(h, BDML_OPT_RULE) || bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
