@@ -141,7 +141,7 @@ static bdml_status take(search *b, bdml_mwu *w, const bdml_mwu_result *r, bool b
 
 static bdml_status try_bound(search *b, double bound, bdml_mwu_result *r)
 {
-    enum { RETRIES = 5, MORE = 4 };
+    enum { RETRIES = 3, MORE = 4 };
     b->w->s.rounds = b->s->rounds;
     for (int k = 0;; k++) {
         b->w->s.time_limit = remaining(b);

@@ -12,10 +12,9 @@ double bdml_weights_least(const bdml_mwu *w)
     return BDML_MAX(NEGLIGIBLE, w->s.floor * w->total / (double)w->rows);
 }
 
-BDML_CLONES double bdml_weights_update(int64_t n, const double *restrict scale,
-                                       const double *restrict v, const double *restrict mu,
-                                       double up, double down, double least, double *restrict w,
-                                       double *largest)
+BDML_CLONES static double update(int64_t n, const double *restrict scale, const double *restrict v,
+                                 const double *restrict mu, double up, double down, double least,
+                                 double *restrict w, double *largest)
 {
     double sum = 0.0, most = 0.0;
 #pragma omp simd reduction(+ : sum) reduction(max : most)
@@ -29,6 +28,12 @@ BDML_CLONES double bdml_weights_update(int64_t n, const double *restrict scale,
     }
     *largest = most;
     return sum;
+}
+
+double bdml_weights_update(int64_t n, const double *scale, const double *v, const double *mu,
+                           double up, double down, double least, double *w, double *largest)
+{
+    return update(n, scale, v, mu, up, down, least, w, largest);
 }
 
 double bdml_weights_factor(bdml_mwu *w, double slack)
