@@ -38,7 +38,8 @@ static bdml_status set_real(cli *c, const char *name, double v)
 
 static bdml_status set_unless_given(cli *c, bdml_opt id, const char *value)
 {
-    return bdml_opt_changed(c->h, id) ? BDML_OK : bdml_set(c->h, bdml_option_at(id)->name, value);
+    return bdml_opt_changed(c->h, id) ? BDML_OK
+                                      : bdml_set(c->h, bdml_option_at((int)id)->name, value);
 }
 
 static double number_at(const json_t *row, const char *key)

@@ -17,15 +17,14 @@ BDML_CLONES static double update(int64_t n, const double *restrict scale, const 
                                  double *restrict w, double *largest)
 {
     double sum = 0.0, most = 0.0;
-#pragma omp simd reduction(+ : sum) reduction(max : most)
+#pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++) {
         double slack = scale[i] * (v[i] - mu[i]);
         double eta = slack > 0.0 ? up * slack : down * slack;
-        double next = w[i] * (1.0 - eta), size = fabs(slack);
-        w[i] = next > least ? next : least;
+        w[i] = fmax(w[i] * (1.0 - eta), least);
         sum += w[i];
-        most = size > most ? size : most;
     }
+    for (int64_t i = 0; i < n; i++) most = BDML_MAX(most, fabs(scale[i] * (v[i] - mu[i])));
     *largest = most;
     return sum;
 }
