@@ -138,6 +138,10 @@ static bdml_status report(cli *c, const task *t, int count, const entry *list)
         cli_put(row, "lower", cli_real(e->status == BDML_OK ? e->r.lower : (double)NAN));
         cli_put(row, "rounds", json_integer(e->b.rounds));
         cli_put(row, "seconds", cli_real(e->b.seconds));
+        if (k > 0) { /* the interval of Algorithm 1 */
+            cli_put(row, "L", cli_real(e->b.L));
+            cli_put(row, "U", cli_real(e->b.U));
+        }
         if (e->why[0]) cli_put(row, "error", cli_string(e->why));
         json_array_append_new(rows, row);
     }

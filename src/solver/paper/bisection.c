@@ -42,11 +42,6 @@ static bdml_status told(search *b, bdml_status status)
     return status;
 }
 
-static double remaining(const search *b)
-{
-    return b->deadline > 0.0 ? BDML_MAX(b->deadline - bdml_now(), 1e-3) : 0.0;
-}
-
 /* ---- outcomes -------------------------------------------------------------------------------------------------- */
 
 /* A proven L above a U that was only believed: back to the U of the start. */
@@ -144,7 +139,6 @@ static bdml_status try_bound(search *b, double bound, bdml_mwu_result *r)
     enum { RETRIES = 3, MORE = 4 };
     b->w->s.rounds = b->s->rounds;
     for (int k = 0;; k++) {
-        b->w->s.time_limit = remaining(b);
         BDML_TRY(told(b, bdml_mwu_run(b->w, bound, r)));
         BDML_TRY(take(b, b->w, r, k == RETRIES));
         if (k == RETRIES || !undecided(b, r)) return BDML_OK;
@@ -246,7 +240,7 @@ static bdml_status new_trial(search *b, trial *t)
     if (status == BDML_OK) status = bdml_mwu_new(t->h, t->p, b->s, &t->w);
     if (status != BDML_OK) return bdml_fail(b->h, status, "%s", bdml_last_error(t->h));
     t->w->watch = b->h;
-    t->w->s.time_limit = remaining(b);
+    t->w->deadline = b->deadline;
     return BDML_OK;
 }
 
@@ -399,6 +393,7 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
     BDML_GO(told(&b, bdml_paper_problem(b.worker, n, d, x, ld, c, diagonal, &b.p)));
     BDML_GO(told(&b, bdml_mwu_new(b.worker, b.p, s, &b.w)));
     b.w->watch = h;
+    b.w->deadline = b.deadline;
     BDML_NEW(h, b.y, b.w->m);
     BDML_NEW(h, b.y_try, b.w->m);
     BDML_NEW(h, b.m, b.w->size);

@@ -295,6 +295,7 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
 {
     double start = bdml_now(), deadline = w->s.time_limit > 0.0 ? start + w->s.time_limit : 0.0;
     memset(r, 0, sizeof *r);
+    if (w->deadline > 0.0) deadline = w->deadline;
     if (!(bound > 0.0 && isfinite(bound)))
         return bdml_fail(w->h, BDML_ERR_ARGUMENT,
                          "the bound on the objective must be positive and finite, got %g", bound);

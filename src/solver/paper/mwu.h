@@ -50,6 +50,8 @@ struct bdml_mwu {
     bdml_handle *h, *watch; /* watch: whose progress callback is told, and cancels */
     bdml_problem *p;
     bdml_paper_settings s;
+    double
+        deadline; /* on the clock of bdml_now, when the whole search ends; 0: the time limit of each run counts */
     const bdml_mwu_form *form;
     int d;
     size_t size;
