@@ -209,18 +209,22 @@ static void lanczos_finds_the_largest(void **state)
         }
 }
 
-static void rank_one_values_agree(void **state)
+static void low_rank_values_agree(void **state)
 {
     bdml_handle *h = *state;
     toy T = make_toy(h, 9, 300, 5, 400, 't');
     plain P = plain_of(&T);
     bdml_margin *op;
-    double u[5] = {0.3, -1, 2, 0.5, 0}, m[25], *v = calloc((size_t)T.c->m, sizeof *v);
-    for (int i = 0; i < 25; i++) m[i] = 1.7 * u[i % 5] * u[i / 5];
+    double u[10] = {0.3, -1, 2, 0.5, 0, 1, 1, 0, 0, -2}, m[25],
+           *v = calloc((size_t)T.c->m, sizeof *v);
     check_ok(h, bdml_margin_new(h, T.n, T.d, T.x, T.d, T.c, &op));
-    bdml_margin_forward_rank1(op, u, 1.7, v);
-    for (int64_t t = 0; t < T.c->m; t++)
-        check_close(v[t], plain_value(&P, m, t), 1e-12 * (1 + fabs(v[t])) * 100);
+    for (int rank = 1; rank <= 2; rank++) {
+        for (int i = 0; i < 25; i++)
+            m[i] = 1.7 * (u[i % 5] * u[i / 5] + (rank == 2) * u[5 + i % 5] * u[5 + i / 5]);
+        bdml_margin_forward_low(op, rank, u, 1.7, v);
+        /* values of size 100 at most, sums of 25 products */
+        for (int64_t t = 0; t < T.c->m; t++) check_close(v[t], plain_value(&P, m, t), 1e-11);
+    }
     bdml_margin_free(op);
     free(v);
     toy_free(&T);
@@ -408,6 +412,40 @@ static void contradictions_are_proven(void **state)
     bdml_free_dataset(data);
 }
 
+/* One dimension, K = 1, and a constraint between identical points. */
+static void edges(void **state)
+{
+    bdml_handle *h = *state;
+    for (int form = 0; form < 2; form++) {
+        bdml_paper_settings s = bdml_paper_defaults(form ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
+        toy A = make_toy(h, 1, 12, 1, 10, 't'), B = make_toy(h, 1, 12, 3, 10, 't');
+        bdml_solve_result r;
+        s.scaling = BDML_ROWS_WIDTH;
+        for (int k = 0; k < 2; k++) {
+            const toy *T = k ? &B : &A;
+            bdml_solve_result best;
+            optimum(h, T, k ? 1 : 7, INFINITY, &best);
+            s.K = k ? 1 : 7;
+            check_ok(h, bdml_paper_solve(h, T->n, T->d, T->x, T->d, T->c, false, &s, &r, NULL));
+            check_true(r.lower <= best.upper * (1 + 1e-9));
+            if (form) check_true(r.upper >= best.lower * (1 - 1e-9) && r.kappa <= s.K * (1 + 1e-9));
+            bdml_solve_result_free(&r);
+            bdml_solve_result_free(&best);
+        }
+        int32_t i = B.c->pi[B.c->far[0]], j = B.c->pj[B.c->far[0]], n = B.c->near[0];
+        check_true(n >= 0);
+        for (int k = 0; k < 3; k++) /* far and near pair become a point each */
+            B.x[j * 3 + k] = B.x[i * 3 + k],
+                        B.x[B.c->pi[n] * 3 + k] = B.x[B.c->pj[n] * 3 + k] = B.x[i * 3 + k];
+        check_ok(h, bdml_paper_solve(h, B.n, B.d, B.x, B.d, B.c, false, &s, &r, NULL));
+        check_true(r.outcome == BDML_INFEASIBLE && r.proof == BDML_PROOF_CONE);
+        check_true(r.contradicting == 1 && r.y[r.important[0]] > 0);
+        bdml_solve_result_free(&r);
+        toy_free(&A);
+        toy_free(&B);
+    }
+}
+
 /* Claims of both forms pass the checker, from memory and through a file; a claim made better than it is does not. */
 static void claims_are_confirmed(void **state)
 {
@@ -503,20 +541,23 @@ static void exceeded_width_is_told(void **state)
     toy_free(&T);
 }
 
+/* Small problems run on one thread but for the parallel start; large ones share out each round. */
 static void same_bits_for_any_threads(void **state)
 {
     bdml_handle *h = *state;
-    for (int form = 0; form < 2; form++) {
+    for (int k = 0; k < 4; k++) {
         bdml_solve_result r[2];
-        toy T = make_toy(h, 7, 60, 6, 120, 'p');
-        bdml_paper_settings s = bdml_paper_defaults(form ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
-        s.rounds = 200;
+        bool large = k >= 2;
+        toy T = large ? make_toy(h, 7, 6000, 60, 300, 'p') : make_toy(h, 7, 60, 6, 120, 'p');
+        bdml_paper_settings s = bdml_paper_defaults(k % 2 ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
+        s.rounds = large ? 20 : 200;
         s.scaling = BDML_ROWS_WIDTH;
-        for (int k = 0; k < 2; k++) {
-            check_ok(h, bdml_set(h, "threads", k ? "2" : "1"));
-            check_ok(h, bdml_paper_solve(h, T.n, T.d, T.x, T.d, T.c, false, &s, &r[k], NULL));
+        s.gap = large ? 0.5 : 0.01;
+        for (int j = 0; j < 2; j++) {
+            check_ok(h, bdml_set(h, "threads", j ? "2" : "1"));
+            check_ok(h, bdml_paper_solve(h, T.n, T.d, T.x, T.d, T.c, false, &s, &r[j], NULL));
         }
-        assert_memory_equal(r[0].m, r[1].m, sizeof(double) * 36);
+        assert_memory_equal(r[0].m, r[1].m, sizeof(double) * (size_t)(T.d * T.d));
         assert_memory_equal(r[0].y, r[1].y, sizeof(double) * (size_t)T.c->m);
         check_true(r[0].iterations == r[1].iterations);
         bdml_solve_result_free(&r[0]);
@@ -616,14 +657,23 @@ static void time_limit_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(lanczos_finds_the_largest),     handle_test(rank_one_values_agree),
-        handle_test(guarantee_holds_cone),          handle_test(guarantee_holds_lifted),
-        handle_test(rounds_are_those_of_the_proof), handle_test(bisection_brackets_the_reference),
-        handle_test(lifted_bisection_is_honest),    handle_test(contradictions_are_proven),
-        handle_test(claims_are_confirmed),          handle_test(settings_out_of_range_say_so),
-        handle_test(exceeded_width_is_told),        handle_test(same_bits_for_any_threads),
-        handle_test(rounds_take_no_memory),         handle_test(allocation_failures_are_clean),
-        handle_test(workspaces_fail_clean),         handle_test(time_limit_is_kept),
+        handle_test(lanczos_finds_the_largest),
+        handle_test(low_rank_values_agree),
+        handle_test(guarantee_holds_cone),
+        handle_test(guarantee_holds_lifted),
+        handle_test(rounds_are_those_of_the_proof),
+        handle_test(bisection_brackets_the_reference),
+        handle_test(lifted_bisection_is_honest),
+        handle_test(contradictions_are_proven),
+        handle_test(edges),
+        handle_test(claims_are_confirmed),
+        handle_test(settings_out_of_range_say_so),
+        handle_test(exceeded_width_is_told),
+        handle_test(same_bits_for_any_threads),
+        handle_test(rounds_take_no_memory),
+        handle_test(allocation_failures_are_clean),
+        handle_test(workspaces_fail_clean),
+        handle_test(time_limit_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

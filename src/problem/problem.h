@@ -14,18 +14,19 @@
  *
  * so that pair and triplet constraints mix, and a triplet costs two 32-bit numbers. */
 struct bdml_constraints {
-    int64_t n;       /* rows of the data */
-    int64_t pairs;   /* distinct pairs */
+    int64_t n;     /* rows of the data */
+    int64_t pairs; /* distinct pairs */
     int32_t *pi, *pj;
     int64_t targets; /* pairs in the objective, as pair numbers */
     int32_t *target;
     int64_t m;
     int32_t *far, *near;
-    double *margin;  /* per constraint, or NULL: all 1 */
-    double *weight;  /* per constraint (soft form), or NULL: all 1 */
+    double *margin; /* per constraint, or NULL: all 1 */
+    double *weight; /* per constraint (soft form), or NULL: all 1 */
     /* what was found while building, for reports */
-    int64_t duplicates;     /* repeated constraints, dropped */
-    int64_t contradictions; /* same vector under two labels or asked to be far; pairs both target and
+    int64_t duplicates; /* repeated constraints, dropped */
+    int64_t
+        contradictions; /* same vector under two labels or asked to be far; pairs both target and
                              * impostor; triplets and their opposites */
 };
 
@@ -44,7 +45,8 @@ bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
 bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,
                                    const bdml_constraints *b, bdml_constraints **out);
 
-bdml_status bdml_constraints_copy(bdml_handle *h, const bdml_constraints *c, bdml_constraints **out);
+bdml_status bdml_constraints_copy(bdml_handle *h, const bdml_constraints *c,
+                                  bdml_constraints **out);
 
 /* ---- lists of pairs (combine.c) ----------------------------------------------------------------------- */
 
@@ -148,7 +150,8 @@ static inline uint64_t bdml_pair_key(int32_t i, int32_t j)
 typedef struct bdml_margin bdml_margin;
 
 bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                            const bdml_constraints *c, bdml_margin **out); /* c borrowed, x copied */
+                            const bdml_constraints *c,
+                            bdml_margin **out); /* c borrowed, x copied */
 void bdml_margin_free(bdml_margin *op);
 
 /* Replaces sum[0..count) by its sum over all machines; NULL: this machine is the only one. */
@@ -161,8 +164,8 @@ void bdml_margin_objective(bdml_margin *op, double *g);
  * active[k]. m: d x d, symmetric, both triangles. */
 void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const int64_t *active,
                          double *v);
-/* Values of all constraints at M = scale u u', in O(points d + pairs). */
-void bdml_margin_forward_rank1(bdml_margin *op, const double *u, double scale, double *v);
+/* Values of all constraints at M = scale U U', U d x rank, in O((points d + pairs) rank). */
+void bdml_margin_forward_low(bdml_margin *op, int rank, const double *u, double scale, double *v);
 /* S = sum of y[k] A_active[k], both triangles, exactly symmetric; zero y cost nothing. */
 void bdml_margin_adjoint(bdml_margin *op, const double *y, int64_t count, const int64_t *active,
                          double *s);

@@ -287,9 +287,23 @@ static bool open_ended(const search *b)
     return b->proof == BDML_PROOF_NONE && !b->stopped && b->report->calls < CALLS;
 }
 
+/* A constraint between identical points, or identical pairs, asks 0 >= mu: no search is needed. */
+static bool trivial_proof(search *b)
+{
+    for (int64_t t = 0; t < b->w->m; t++)
+        if (b->p->norm[t] == 0.0 && b->w->mu[t] > 0.0) {
+            b->proof = BDML_PROOF_CONE;
+            b->reach = INFINITY;
+            b->y[t] = 1.0 / b->w->mu[t];
+            return true;
+        }
+    return false;
+}
+
 static bdml_status bisect(search *b)
 {
     bdml_mwu_result r;
+    if (trivial_proof(b)) return BDML_OK;
     if (!start_identity(b)) BDML_TRY(start_upwards(b));
     b->U_start = b->U;
     if (open_ended(b) && b->s->starts > 0 && isfinite(b->U)) BDML_TRY(start_parallel(b));

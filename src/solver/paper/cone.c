@@ -25,15 +25,21 @@ void bdml_cone_matrix(bdml_mwu *w, double q0, const double *q, double *S)
     for (size_t i = 0; i < w->size; i++) S[i] = q0 * w->p->g[i] - S[i];
 }
 
-/* M = a I + (K - 1) a V V', V the vectors of the j smallest eigenvalues: j products fewer than Q L Q'. */
-static void compose(const bdml_mwu *w, const double *Q, double *M)
+/* The minimiser has two eigenvalues, K a for the j smallest of C and a for the rest: M = base I + rise V V' with V
+ * the vectors of the fewer. */
+static void compose(bdml_mwu *w, const double *Q, double *M)
 {
     int d = w->d, j = 0;
-    double floor = w->l[d - 1];
+    double top = w->l[0], floor = w->l[d - 1];
     while (j < d && w->l[j] > floor) j++;
+    bool few = j <= d / 2;
+    w->base = few ? floor : top;
+    w->rise = few ? top - floor : floor - top;
+    w->from = few ? 0 : j;
+    w->rank = few ? j : d - j;
     memset(M, 0, sizeof *M * w->size);
-    if (j > 0) bdml_la_syrk('N', d, j, w->l[0] - floor, Q, d, 0.0, M, d);
-    for (int i = 0; i < d; i++) COL(M, d, i)[i] += floor;
+    if (w->rank > 0) bdml_la_syrk('N', d, w->rank, w->rise, COL(Q, d, w->from), d, 0.0, M, d);
+    for (int i = 0; i < d; i++) COL(M, d, i)[i] += w->base;
     bdml_la_mirror(d, M, d);
 }
 
@@ -80,10 +86,12 @@ static bdml_status oracle(bdml_mwu *w, bool *infeasible)
 
 static void values(bdml_mwu *w)
 {
-    if (w->p->diagonal)
+    if (w->p->diagonal) {
         bdml_margin_forward_diag(w->p->op, w->M, -1, NULL, w->v);
-    else
-        bdml_margin_forward(w->p->op, w->M, -1, NULL, w->v);
+    } else {
+        bdml_margin_forward_low(w->p->op, w->rank, COL(w->S, w->d, w->from), w->rise, w->v);
+        for (int64_t t = 0; t < w->m; t++) w->v[t] += w->base * w->unit[t];
+    }
     w->f = bdml_vec_dot(w->size, w->p->g, w->M);
     for (size_t i = 0; i < w->size; i++) w->sum[i] += w->M[i];
 }

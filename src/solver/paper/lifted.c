@@ -212,7 +212,7 @@ static void values(bdml_mwu *w)
         w->f = bdml_vec_dot(w->size, w->p->g, w->l);
         return;
     }
-    bdml_margin_forward_rank1(w->p->op, u, l->RY, w->v);
+    bdml_margin_forward_low(w->p->op, 1, u, l->RY, w->v);
     bdml_la_gemv('N', w->d, w->d, 1.0, w->p->g, w->d, u, 0.0, w->l);
     w->f = l->RY * bdml_la_dot(w->d, u, w->l);
 }

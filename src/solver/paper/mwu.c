@@ -56,8 +56,8 @@ static void row_extremes(const bdml_problem *p, int64_t t, double *low, double *
 static bdml_status allocate(bdml_mwu *w)
 {
     bdml_status status = BDML_OK;
-    double **vectors[] = {&w->low, &w->high,  &w->mu, &w->scale, &w->w,
-                          &w->v,   &w->sum_v, &w->y,  &w->q};
+    double **vectors[] = {&w->low, &w->high, &w->unit,  &w->mu, &w->scale,
+                          &w->w,   &w->v,    &w->sum_v, &w->y,  &w->q};
     double **matrices[] = {&w->sum, &w->S, &w->T, &w->M, &w->mean};
     double **small[] = {&w->g_lambda, &w->lambda, &w->l, &w->sorted};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) BDML_NEW(w->h, *vectors[i], w->m);
@@ -102,6 +102,7 @@ bdml_status bdml_mwu_new(bdml_handle *h, bdml_problem *p, const bdml_paper_setti
     for (int64_t t = 0; t < w->m; t++) {
         w->mu[t] = s->margin * (p->c->margin ? p->c->margin[t] : 1.0);
         row_extremes(p, t, &w->low[t], &w->high[t]);
+        w->unit[t] = w->low[t] + w->high[t]; /* the trace; not used for diagonal M */
     }
     bdml_la_enter();
     status = eigenvalues(w, p->g, w->g_lambda);
@@ -122,9 +123,9 @@ void bdml_mwu_free(bdml_mwu *w)
 {
     if (!w) return;
     if (w->form->free) w->form->free(w);
-    double *arrays[] = {w->g_lambda, w->low,    w->high, w->mu,   w->scale, w->w,
-                        w->v,        w->sum_v,  w->sum,  w->y,    w->S,     w->T,
-                        w->M,        w->lambda, w->l,    w->mean, w->q,     w->sorted};
+    double *arrays[] = {w->unit,   w->g_lambda, w->low,  w->high, w->mu,    w->scale, w->w,
+                        w->v,      w->sum_v,    w->sum,  w->y,    w->S,     w->T,     w->M,
+                        w->lambda, w->l,        w->mean, w->q,    w->sorted};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(w->order);
     bdml_eigh_ws_free(&w->eigen);

@@ -61,6 +61,7 @@ struct bdml_mwu {
     double *g_lambda;   /* eigenvalues of G */
     double *low, *high; /* least and largest eigenvalue of each A_t */
     double *mu;
+    double *unit; /* <A_t, I> */
 
     /* this run */
     double bound, R;
@@ -79,6 +80,10 @@ struct bdml_mwu {
     int64_t round;
     double sum_f, *sum_v;
     double *sum; /* of the M of the rounds */
+
+    /* cone: the round's M = base I + rise V V', V the `rank` columns of S from `from` on */
+    double base, rise;
+    int from, rank;
 
     /* scratch and results */
     double *y, *S, *T, *M, *lambda, *l, *mean, *q;
