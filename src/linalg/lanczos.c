@@ -83,8 +83,8 @@ static bdml_status ritz(bdml_handle *h, int k, bdml_lanczos_ws *ws, double *thet
     return BDML_OK;
 }
 
-bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double *v,
-                            double *theta, double *residual, bdml_lanczos_ws *ws)
+bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
+                            double *v, double *theta, double *residual, bdml_lanczos_ws *ws)
 {
     int d = ws->d;
     double scale = 0.0; /* of A, from below */
@@ -98,11 +98,13 @@ bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, d
             if (k + 1 < look && !closed) continue;
             BDML_TRY(ritz(h, k + 1, ws, theta));
             *residual = ws->beta[k] * fabs(COL(ws->t, k + 1, k)[k]);
-            if (closed || *residual <= tolerance * scale || k + 1 == ws->basis) break;
+            bool done = *residual <= tolerance * scale || *theta + *residual <= floor;
+            if (closed || done || k + 1 == ws->basis) break;
             look = BDML_MIN(k + 1 + BETWEEN, ws->basis);
         }
         bdml_la_gemv('N', d, k + 1, 1.0, ws->q, d, COL(ws->t, k + 1, k), 0.0, v);
         bool stuck = ws->beta[k] <= 1e-15 * scale || k + 1 == d;
-        if (stuck || *residual <= tolerance * scale || round == RESTARTS) return BDML_OK;
+        bool done = *residual <= tolerance * scale || *theta + *residual <= floor;
+        if (stuck || done || round == RESTARTS) return BDML_OK;
     }
 }

@@ -93,9 +93,10 @@ bdml_status bdml_lanczos_ws_init(bdml_handle *h, int d, bdml_lanczos_ws *ws);
 void bdml_lanczos_ws_free(bdml_lanczos_ws *ws);
 /* *theta = v'Av at a unit v with |Av - theta v| = *residual, which is at most tolerance times the size of A
  * unless the steps run out; theta never exceeds the largest eigenvalue (but by rounding). a: d x d, both
- * triangles. v in: where to start, all zero for a fixed start; out: the vector. */
-bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double *v,
-                            double *theta, double *residual, bdml_lanczos_ws *ws);
+ * triangles. v in: where to start, all zero for a fixed start; out: the vector. Values at or below `floor` are not
+ * wanted: the search ends, with what it has, once theta + residual is no more than that (-INFINITY: never). */
+bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
+                            double *v, double *theta, double *residual, bdml_lanczos_ws *ws);
 
 /* ---- QR and singular values (lapack.c) ------------------------------------------------------------ */
 

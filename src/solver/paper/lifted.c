@@ -69,6 +69,7 @@ static void begin(bdml_mwu *w)
     double d = w->d, K = w->s.K;
     l->RY = w->s.literal ? w->R : w->R * (1.0 + (d * (K - 1.0) + 1.0) / (K + d - 1.0));
     for (int k = 0; k < 3; k++) memset(l->u[k], 0, sizeof *l->u[k] * (size_t)w->d);
+    l->block = 0;
 }
 
 static void range(const bdml_mwu *w, const double *lambda, double *low, double *high)
