@@ -156,6 +156,16 @@ void cli_cell_real(cli_table *t, const char *fmt, double v); /* "-" for NaN, "in
 /* Prints, with the first column cut so that the table stays under 80 columns, and frees. */
 bdml_status cli_table_print(cli_table *t, FILE *f);
 
+/* plot.c: lines through points, drawn by gnuplot; y[s * points + k], NaN: no point. */
+typedef struct cli_plot {
+    const char *title, *x_label, *y_label;
+    bool log_x, log_y;
+    int series, points;
+    const char *const *name;
+    const double *x, *y;
+} cli_plot;
+bdml_status cli_plot_write(cli *c, const cli_plot *p, const char *path); /* .svg, .png or .pdf */
+
 /* json.c: into c->result; a failure to allocate shows up when the object is printed. */
 void cli_put(json_t *object, const char *key, json_t *value); /* takes over value */
 json_t *cli_real(double v);                                   /* null when not finite */
@@ -225,6 +235,8 @@ void cli_score_free(cli_score *s);
 /* ---- one function a command (cmd_*.c) -------------------------------------------------------- */
 
 bdml_status cli_certify(cli *c);
+bdml_status cli_compare_solvers(cli *c);
+bdml_status cli_reproduce(cli *c);
 bdml_status cli_train(cli *c);
 bdml_status cli_predict(cli *c);
 bdml_status cli_transform(cli *c);

@@ -32,11 +32,19 @@ static void say_certificate(const bdml_model *model)
             json_number_value(json_object_get(chosen, "standard_error")),
             (int)json_integer_value(json_object_get(chosen, "folds")));
     if (!o) return;
-    printf("status     %s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
-           json_string_value(json_object_get(o, "status")),
-           json_number_value(json_object_get(o, "lower")),
-           json_number_value(json_object_get(o, "upper")),
-           json_number_value(json_object_get(o, "gap")));
+    const json_t *missed = json_object_get(o, "margin_missed_by");
+    if (missed)
+        printf(
+            "status     approximate: objective %.8g, margins missed by up to %.4g; the optimum is "
+            "at least %.8g\n",
+            json_number_value(json_object_get(o, "upper")), json_number_value(missed),
+            json_number_value(json_object_get(o, "lower")));
+    else
+        printf("status     %s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
+               json_string_value(json_object_get(o, "status")),
+               json_number_value(json_object_get(o, "lower")),
+               json_number_value(json_object_get(o, "upper")),
+               json_number_value(json_object_get(o, "gap")));
     printf("distortion %.6g of at most %g, relative to reference %s; %d of %d constraints active\n",
            json_number_value(json_object_get(o, "kappa")),
            json_number_value(json_object_get(o, "distortion")),

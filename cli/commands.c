@@ -72,6 +72,24 @@ static const cli_command commands[] = {
      "and confirms or refutes: distortion, margins, the bracket on the optimum, or the proof that "
      "the constraints cannot be met. Exit status 0: confirmed; 1: refuted.",
      COMMON "input", "bdml certify wine.bdml wine.csv", cli_certify},
+    {"compare-solvers", "DATA", "[--distortion K] [--delta D]",
+     "run the certified engine and the paper's algorithm on one problem",
+     "Solves the problem with hard margins that the settings state by the certified engine, by the "
+     "paper's bisection with multiplicative weights (mwu; its literal form too when --trace is "
+     "given) and by the same with the distortion cap held in every round (mwu-cone), and prints "
+     "for each the distortion reached, the margin missed most, the objective, the proven lower end "
+     "of the optimum, rounds and seconds.",
+     COMMON "input prepare train constraints neighbors",
+     "bdml compare-solvers wine.csv --scale zscore --kind pair --distortion 10",
+     cli_compare_solvers},
+    {"reproduce", "STUDY [DATA]", "[-o FILE.svg]", "run a study of the paper's appendix",
+     "STUDY is distortion (test error and condition number against K), trace-width (against R and "
+     "rho) or runtime (seconds of the solver against the dimension and the rounds), with the "
+     "paper's parameters, printed beside the paper's figures. DATA: labelled points, data/iris.csv "
+     "when left out; for runtime any points with at least 300 features, Gaussian ones when left "
+     "out. With -o the picture is drawn by gnuplot, where that is installed.",
+     COMMON "output input prepare constraints neighbors evaluate",
+     "bdml reproduce distortion iris.csv\nbdml reproduce runtime -o runtime.svg", cli_reproduce},
     {"export", "MODEL", "-o FILE [--what L|M]", "write the map L or the metric M",
      "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "
      "points; 'bdml info MODEL' says how they are prepared.",

@@ -83,6 +83,24 @@ void bdml_eigh_ws_free(bdml_eigh_ws *ws);
 bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool vectors,
                          bdml_eigh_ws *ws);
 
+/* ---- largest eigenpair by Lanczos (lanczos.c) ----------------------------------------------------- */
+
+/* For matrices of one size d; any number of them in any number of threads, a workspace each. */
+typedef struct bdml_lanczos_ws {
+    int d, basis;
+    double *q, *alpha, *beta, *t, *work;
+} bdml_lanczos_ws;
+bdml_status bdml_lanczos_ws_init(bdml_handle *h, int d, bdml_lanczos_ws *ws);
+void bdml_lanczos_ws_free(bdml_lanczos_ws *ws);
+/* *theta = v'Av at a unit v with |Av - theta v| = *residual, which is at most tolerance times the size of A
+ * unless the steps run out; theta never exceeds the largest eigenvalue (but by rounding). a: d x d, both
+ * triangles. v in: where to start, all zero for a fixed start; out: the vector. Values at or below `floor` are not
+ * wanted: the search ends, with what it has, once theta + residual is no more than that (-INFINITY: never). */
+bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
+                            double *v, double *theta, double *residual, bdml_lanczos_ws *ws);
+
+/* ---- QR and singular values (lapack.c) ------------------------------------------------------------ */
+
 /* Replace the columns of A (m x n, m >= n) by an orthonormal basis of the same leading spans: the Q of
  * A = QR by Householder reflections. */
 bdml_status bdml_la_orth(bdml_handle *h, int m, int n, double *a);

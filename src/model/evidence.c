@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static const char *const claim_names[] = {"optimal", "stopped", "infeasible"};
+static const char *const claim_names[] = {"optimal", "stopped", "infeasible", "approximate"};
 static const char *const pull_names[] = {"targets", "within"};
 
 const char *bdml_claim_name(bdml_claim claim)
@@ -47,6 +47,10 @@ bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_conta
                           "rows", (json_int_t)e->constraints->n);
     int bad = !o;
     if (o && isfinite(e->R)) bad |= json_object_set_new(o, "R", json_real(e->R));
+    if (o && e->claim == BDML_CLAIM_APPROXIMATE) {
+        bad |= json_object_set_new(o, "slack", json_real(e->slack));
+        bad |= json_object_set_new(o, "kappa", json_real(e->kappa));
+    }
     bad |= json_object_set_new(bdml_container_header(c), "evidence", o);
     if (bad) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the evidence");
     BDML_TRY(put_constraints(h, e->constraints, c));
@@ -87,11 +91,14 @@ static bdml_status get_header(bdml_handle *h, const json_t *o, bdml_evidence *e,
                     &e->cost, "lower", &e->lower, "upper", &e->upper, "gap_asked", &e->gap_asked,
                     "rows", &n) != 0)
         return refuse(h, "a field is missing");
-    int known_claim = name_index(claim, 3, claim_names);
+    int known_claim = name_index(claim, 4, claim_names);
     int known_pull = name_index(pull, 2, pull_names);
     if (known_claim < 0 || known_pull < 0) return refuse(h, "unknown claim or objective");
     const json_t *R = json_object_get(o, "R");
     e->R = R ? json_number_value(R) : INFINITY;
+    if (known_claim == BDML_CLAIM_APPROXIMATE &&
+        json_unpack((json_t *)o, "{s:F, s:F}", "slack", &e->slack, "kappa", &e->kappa) != 0)
+        return refuse(h, "slack or kappa is missing");
     if (!(e->K >= 1.0) || !(e->R > 0.0) || n < 0) return refuse(h, "K, R or rows out of range");
     if (!(e->margin > 0.0) || !(e->g_scale > 0.0) || !(e->cost >= 0.0) || !(e->gap_asked > 0.0))
         return refuse(h, "margin, cost, gap or the scale of the objective out of range");

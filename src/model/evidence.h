@@ -7,9 +7,11 @@
 #include "problem/problem.h"
 
 typedef enum bdml_claim {
-    BDML_CLAIM_OPTIMAL,   /* bracket within the gap asked */
-    BDML_CLAIM_STOPPED,   /* a limit or the user came first: best metric with its bracket */
-    BDML_CLAIM_INFEASIBLE /* proven */
+    BDML_CLAIM_OPTIMAL,    /* bracket within the gap asked */
+    BDML_CLAIM_STOPPED,    /* a limit or the user came first: best metric with its bracket */
+    BDML_CLAIM_INFEASIBLE, /* proven */
+    BDML_CLAIM_APPROXIMATE /* a metric as it is: margins missed by up to slack, kappa as told, with a
+                            * proven lower end of the optimum */
 } bdml_claim;
 
 typedef enum bdml_pull {
@@ -34,6 +36,7 @@ typedef struct bdml_evidence {
     double K, R;    /* R infinite: no bound */
     double cost;
     double lower, upper, gap_asked;
+    double slack, kappa; /* claim "approximate"; kappa 0: no cap is claimed */
     double *
         reference; /* reference_rows rows of reference_columns (model->d), or NULL: identity, B = L */
     int reference_rows, reference_columns;
@@ -45,7 +48,7 @@ typedef struct bdml_evidence {
     double *dual;
 } bdml_evidence;
 
-const char *bdml_claim_name(bdml_claim claim); /* "optimal", "stopped", "infeasible" */
+const char *bdml_claim_name(bdml_claim claim); /* "optimal", "stopped", ... */
 void bdml_evidence_free(bdml_evidence *e);     /* with what it owns; NULL is fine */
 /* Into and out of a container; *out = NULL when the container has none. */
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c);

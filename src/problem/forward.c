@@ -128,3 +128,36 @@ void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const 
     bdml_margin_gather(op, count, active, v);
     bdml_phase_leave(op->h, previous);
 }
+
+/* Z = U'X for one tile of points. */
+static void project_tile(bdml_margin *op, int rank, const double *u, int64_t from, int count)
+{
+    const double *x = COL(op->x, op->d, from);
+    double *z = COL(op->y, rank, from);
+    if (rank == 1)
+        bdml_la_gemv('T', op->d, count, 1.0, x, op->d, u, 0.0, z);
+    else
+        bdml_la_gemm('T', 'N', rank, count, op->d, 1.0, u, op->d, x, op->d, 0.0, z, rank);
+}
+
+/* D(ij) = scale |U'x_i - U'x_j|^2; op->y holds U'X. */
+void bdml_margin_forward_low(bdml_margin *op, int rank, const double *u, double scale, double *v)
+{
+    enum { TILE = BDML_MARGIN_TILE };
+    bdml_phase previous = bdml_phase_enter(op->h, BDML_PHASE_GRADIENT);
+    int64_t tiles = (op->points + TILE - 1) / TILE;
+#pragma omp parallel num_threads(op->threads) if (tiles > 1)
+    {
+#pragma omp for schedule(dynamic)
+        for (int64_t t = 0; t < tiles; t++)
+            project_tile(op, rank, u, t * TILE,
+                         (int)BDML_MIN((int64_t)TILE, op->points - t * TILE));
+#pragma omp for schedule(static)
+        for (int64_t p = 0; p < op->pairs; p++) {
+            const double *a = COL(op->y, rank, op->pi[p]), *b = COL(op->y, rank, op->pj[p]);
+            op->distance[p] = scale * product_of_differences(rank, a, b, a, b);
+        }
+    }
+    bdml_margin_gather(op, -1, NULL, v);
+    bdml_phase_leave(op->h, previous);
+}

@@ -166,6 +166,8 @@ void bdml_margin_objective(bdml_margin *op, double *g);
  * active[k]. m: d x d, symmetric, both triangles. */
 void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const int64_t *active,
                          double *v);
+/* Values of all constraints at M = scale U U', U d x rank, in O((points d + pairs) rank). */
+void bdml_margin_forward_low(bdml_margin *op, int rank, const double *u, double scale, double *v);
 /* S = sum of y[k] A_active[k], both triangles, exactly symmetric; zero y cost nothing. */
 void bdml_margin_adjoint(bdml_margin *op, const double *y, int64_t count, const int64_t *active,
                          double *s);

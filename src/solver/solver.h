@@ -53,7 +53,12 @@ typedef struct bdml_solve_settings {
         *resume; /* go on from here, or NULL; BDML_ERR_ARGUMENT if it is not ours */
 } bdml_solve_settings;
 
-typedef enum bdml_outcome { BDML_OPTIMAL, BDML_INFEASIBLE, BDML_STOPPED } bdml_outcome;
+typedef enum bdml_outcome {
+    BDML_OPTIMAL,
+    BDML_INFEASIBLE,
+    BDML_STOPPED,
+    BDML_APPROXIMATE /* the paper's lifted solver: m misses margins by up to slack, and maybe the cap */
+} bdml_outcome;
 
 typedef enum bdml_proof {
     BDML_PROOF_NONE,
@@ -90,6 +95,7 @@ typedef struct bdml_solve_result {
     double C, C0;          /* soft form: weight used, and the threshold under which M = 0 is best */
     bool collapsed;        /* soft form: M = 0 is optimal */
     bool cut;              /* a limit or the user ended it, or the part of it in the span */
+    double slack;          /* BDML_APPROXIMATE: the margin missed most, by this much */
 } bdml_solve_result;
 
 void bdml_solve_result_free(bdml_solve_result *r); /* the arrays; r itself is the caller's */

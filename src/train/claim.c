@@ -29,7 +29,8 @@ static bdml_status make_evidence(bdml_handle *h, const bdml_solved *s, int d, bd
 {
     static const bdml_claim claims[] = {[BDML_OPTIMAL] = BDML_CLAIM_OPTIMAL,
                                         [BDML_STOPPED] = BDML_CLAIM_STOPPED,
-                                        [BDML_INFEASIBLE] = BDML_CLAIM_INFEASIBLE};
+                                        [BDML_INFEASIBLE] = BDML_CLAIM_INFEASIBLE,
+                                        [BDML_APPROXIMATE] = BDML_CLAIM_APPROXIMATE};
     bdml_status status = BDML_OK;
     bdml_evidence *e = NULL;
 
@@ -47,6 +48,8 @@ static bdml_status make_evidence(bdml_handle *h, const bdml_solved *s, int d, bd
     e->lower = isfinite(s->result->lower) ? s->result->lower : 0.0;
     e->upper = s->result->upper;
     e->gap_asked = s->settings->gap;
+    e->slack = s->result->slack;
+    e->kappa = isfinite(s->result->kappa) ? s->result->kappa : 0.0;
     BDML_GO(bdml_constraints_copy(h, s->constraints, &e->constraints));
     BDML_GO(keep_multipliers(h, s, e));
     if (s->reference->map) {
@@ -133,8 +136,10 @@ static json_t *contradictions(const bdml_solved *s)
 
 static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *model)
 {
-    static const char *const status_names[] = {
-        [BDML_OPTIMAL] = "optimal", [BDML_STOPPED] = "stopped", [BDML_INFEASIBLE] = "infeasible"};
+    static const char *const status_names[] = {[BDML_OPTIMAL] = "optimal",
+                                               [BDML_STOPPED] = "stopped",
+                                               [BDML_INFEASIBLE] = "infeasible",
+                                               [BDML_APPROXIMATE] = "approximate"};
     const bdml_solve_result *r = s->result;
     const bdml_evidence *e = model->evidence;
     json_t *o =
@@ -157,6 +162,8 @@ static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *mo
                                                                         : "this trace and margin"));
         bad |= json_object_set_new(o, "contradictions", contradictions(s));
     }
+    if (o && r->outcome == BDML_APPROXIMATE)
+        bad |= json_object_set_new(o, "margin_missed_by", json_real(r->slack));
     bad |= json_object_set_new(model->info, "certificate", o);
     bad |= json_object_set_new(model->info, "times", json_pack("{s:f}", "solve", r->seconds));
     return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
@@ -188,10 +195,10 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
     if (s->result->stop == BDML_STOP_CANCELLED && !s->result->m)
         return bdml_fail(h, BDML_ERR_CANCELLED,
                          "stopped on request before a metric that meets the margins was found");
-    if (s->result->outcome == BDML_STOPPED && !s->result->m)
+    if (s->result->outcome != BDML_INFEASIBLE && !s->result->m)
         return bdml_fail(h, BDML_ERR_DATA,
                          "stopped before a metric that meets the margins was found; raise max-iter "
-                         "or time-limit");
+                         "(solvers mwu: rounds) or time-limit");
     BDML_TRY(make_evidence(h, s, model->d, &model->evidence));
     BDML_TRY(describe(h, s, model));
     if (s->result->outcome == BDML_INFEASIBLE) {

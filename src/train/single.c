@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
+#include "solver/paper/paper.h"
 
 static bdml_reference_kind reference_kind(const bdml_handle *h)
 {
@@ -47,6 +48,24 @@ done:
     return status;
 }
 
+/* By the certified engine, or by the paper's algorithm when the setting "solver" says so. */
+static bdml_status solve(bdml_handle *h, const bdml_dataset *points, const bdml_constraints *c,
+                         bool diagonal, bdml_solve_settings *s, bdml_solve_result *r)
+{
+    bdml_problem *p = NULL;
+    if (bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE) {
+        bdml_paper_settings paper = bdml_paper_from_options(h);
+        s->gap = paper.gap;
+        return bdml_paper_solve(h, points->n, points->d, points->x, points->d, c, diagonal, &paper,
+                                r, NULL);
+    }
+    BDML_TRY(
+        bdml_problem_new(h, points->n, points->d, points->x, points->d, c, NULL, diagonal, &p));
+    bdml_status status = bdml_checkpoint_solve(h, p, s, r);
+    bdml_problem_free(p);
+    return status;
+}
+
 static bdml_status solve_passes(bdml_handle *h, const bdml_dataset *points, bool diagonal,
                                 bool mined, bdml_constraints **c, bdml_solve_settings *s,
                                 bdml_solve_result *r)
@@ -54,12 +73,8 @@ static bdml_status solve_passes(bdml_handle *h, const bdml_dataset *points, bool
     int passes = (int)bdml_opt_int(h, BDML_OPT_PASSES);
     double *warm = NULL;
     for (int pass = 1;; pass++) {
-        bdml_problem *p = NULL;
         s->warm_metric = warm;
-        bdml_status status =
-            bdml_problem_new(h, points->n, points->d, points->x, points->d, *c, NULL, diagonal, &p);
-        if (status == BDML_OK) status = bdml_checkpoint_solve(h, p, s, r);
-        bdml_problem_free(p);
+        bdml_status status = solve(h, points, *c, diagonal, s, r);
         free(warm);
         s->warm_metric = warm = NULL;
         if (status != BDML_OK) return status;
@@ -88,6 +103,7 @@ bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_model *
     bool mined = !t->constraints && !bdml_constraint_files_given(h);
     double *p = NULL;
 
+    if (bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE) s.hard = true;
     BDML_GO(bdml_reference_make(h, reference_kind(h), t, &reference));
     BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
     bdml_dataset points = {.n = t->n,

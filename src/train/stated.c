@@ -14,7 +14,8 @@
 /* Any setting that asks for one certain problem and not for our choice of one. */
 bool recipe_is_stated(const bdml_handle *h)
 {
-    return bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
+    return bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE ||
+           bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
            bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR || bdml_opt_changed(h, BDML_OPT_RULE) ||
            bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
 }

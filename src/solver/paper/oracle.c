@@ -1,0 +1,104 @@
+/* oracle.c - ORACLE of the lifted form: the largest eigenvector of a block diagonal matrix.
+ *
+ *     max over Y >= 0, trace(Y) <= R_Y of sum p_i (J_i.Y - h_i) = R_Y max(lambda_max(Z), 0) - p.h,
+ *
+ * Z = sum p_i J_i = blockdiag(Z_M, Z_1, Z_2, z_alpha), at Y = R_Y u u' in the block of the largest eigenvalue, or at
+ * Y = 0. Lanczos gives theta <= lambda_max, so "feasible" is safe with it; "infeasible" is confirmed with all
+ * eigenvalues of the three blocks. The paper tests R_Y lambda_max(Z) - p.h alone (literal). */
+#include "solver/paper/mwu.h"
+
+static const double EPS = 2.220446049250313e-16;
+static const double LANCZOS_TOLERANCE =
+    1e-3; /* any Y with a sum >= 0 serves; the best is a matter of speed */
+
+/* Block with the largest theta, and the value it gives. */
+static void choose(bdml_mwu *w, double ph)
+{
+    bdml_lifted *l = w->lifted;
+    double best = l->z_alpha;
+    l->block = 3;
+    for (int k = 0; k < 3; k++)
+        if (l->theta[k] > best) best = l->theta[k], l->block = k;
+    if (best <= 0.0 && !w->s.literal) {
+        best = 0.0;
+        l->block = -1;
+    }
+    w->value = l->RY * best - ph;
+}
+
+/* Diagonal M: a block's largest entry, u its unit vector. */
+static void largest_entries(bdml_mwu *w)
+{
+    bdml_lifted *l = w->lifted;
+    for (int k = 0; k < 3; k++) {
+        int best = 0;
+        for (int i = 1; i < w->d; i++)
+            if (l->Z[k][i] > l->Z[k][best]) best = i;
+        memset(l->u[k], 0, sizeof *l->u[k] * (size_t)w->d);
+        l->u[k][best] = 1.0;
+        l->theta[k] = l->Z[k][best];
+    }
+}
+
+/* Lanczos on the blocks, the last winner first: the others need not be followed once they fall behind. */
+static bdml_status largest_vectors(bdml_mwu *w)
+{
+    bdml_lifted *l = w->lifted;
+    bdml_phase previous = bdml_phase_enter(w->h, BDML_PHASE_EIGEN);
+    bdml_status status = BDML_OK;
+    int first = l->block > 0 && l->block < 3 ? l->block : 0;
+    double best = w->s.literal ? l->z_alpha : BDML_MAX(l->z_alpha, 0.0), residual;
+    for (int k = 0; k < 3 && status == BDML_OK; k++) {
+        int block = (first + k) % 3;
+        status = bdml_la_largest(w->h, l->Z[block], LANCZOS_TOLERANCE, best, l->u[block],
+                                 &l->theta[block], &residual, &l->lanczos);
+        best = BDML_MAX(best, l->theta[block]);
+    }
+    bdml_phase_leave(w->h, previous);
+    return status;
+}
+
+/* All eigenvalues of the blocks: theta and u exactly. */
+static bdml_status confirm(bdml_mwu *w)
+{
+    bdml_lifted *l = w->lifted;
+    int d = w->d;
+    for (int k = 0; k < 3; k++) {
+        memcpy(w->T, l->Z[k], sizeof *w->T * w->size);
+        BDML_TRY(bdml_la_eigh(w->h, d, w->T, w->lambda, true, &w->eigen));
+        l->theta[k] = w->lambda[d - 1];
+        memcpy(l->u[k], COL(w->T, d, d - 1), sizeof *w->T * (size_t)d);
+    }
+    return BDML_OK;
+}
+
+/* Of R_Y lambda_max(Z): eigenvalues to d eps |Z|, the sums that build Z likewise. */
+static double rounding(const bdml_mwu *w)
+{
+    const bdml_lifted *l = w->lifted;
+    double size = fabs(l->z_alpha);
+    for (int k = 0; k < 3; k++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < w->size; i++) sum += l->Z[k][i] * l->Z[k][i];
+        size = BDML_MAX(size, sqrt(sum));
+    }
+    return EPS * (w->d + 64.0) * size * l->RY;
+}
+
+bdml_status bdml_oracle_lifted(bdml_mwu *w, double ph, bool *infeasible)
+{
+    if (w->p->diagonal) {
+        largest_entries(w);
+    } else {
+        BDML_TRY(largest_vectors(w));
+    }
+    choose(w, ph);
+    *infeasible = false;
+    if (w->value >= 0.0) return BDML_OK;
+    if (!w->p->diagonal) {
+        BDML_TRY(confirm(w));
+        choose(w, ph);
+    }
+    *infeasible = w->value < -rounding(w);
+    return BDML_OK;
+}

@@ -1,0 +1,83 @@
+/* proof.c - from the probability vector of an infeasible verdict (Lemma 1) to statements that anybody can check.
+ *
+ * For q0, q >= 0 let  q0 (g - <G,M>) + sum q_t (<A_t,M> - mu_t) < 0  for all M with kappa(M) <= K and trace(M) <= R'.
+ * With y = q / q0 that is the Lagrangian bound of the certified solver: sum mu_t y_t + min <G - A*y, M> > g.
+ * A verdict of the lifted form proves the same: for an M of that set take alpha = lambda_max(M)/K, M1, M2 the
+ * slacks; then the rows of the equations vanish, those of alpha and the trace are >= 0, and what is left of the
+ * negative sum is the above.
+ *
+ * When R' = g/gamma came from the objective, y itself may fail at a larger trace; but rho(t), the least
+ * <G - t A*y, M> per unit of trace, is concave with rho(0) = gamma, so t = gamma/(gamma - rho(1)) makes it >= 0, and
+ * t sum mu_t y_t > g still: t y bounds the optimum whatever the trace. */
+#include "solver/paper/mwu.h"
+
+static const double EPS = 2.220446049250313e-16;
+
+/* rho(t), lowered by its rounding; w->S = G - A*y is kept. */
+static bdml_status density_at(bdml_mwu *w, double t, double error, double *rho)
+{
+    for (size_t i = 0; i < w->size; i++) w->T[i] = (1.0 - t) * w->p->g[i] + t * w->S[i];
+    if (w->p->diagonal) {
+        bdml_spectral_sort(w->d, w->T, w->order);
+        for (int i = 0; i < w->d; i++) w->lambda[i] = w->T[w->order[i]];
+    } else {
+        BDML_TRY(bdml_la_eigh(w->h, w->d, w->T, w->lambda, false, &w->eigen));
+    }
+    *rho = w->set.ops->density(&w->set, w->lambda) - BDML_MAX(t, 1.0) * error;
+    return BDML_OK;
+}
+
+bdml_status bdml_proof_lower(bdml_mwu *w, double q0, const double *q, double *y, double *lower)
+{
+    enum { DOUBLINGS = 8, REFINEMENTS = 4 };
+    double margins = 0.0, size = w->g_norm, best = 1.0, rho_in = w->gamma, rho_out;
+    double inside = 0.0, outside = 1.0;
+    *lower = -INFINITY;
+    if (!(q0 > 0.0)) return BDML_OK;
+    for (int64_t t = 0; t < w->m; t++) {
+        y[t] = q[t] / q0;
+        margins += w->mu[t] * y[t];
+        size += y[t] * w->p->norm[t];
+    }
+    double error = EPS * (w->d + 64.0) * size;
+    bdml_cone_matrix(w, 1.0, y, w->S);
+    BDML_TRY(density_at(w, 1.0, error, &rho_out));
+    if (isfinite(w->s.trace)) *lower = margins + BDML_MIN(rho_out, 0.0) * w->s.trace;
+    for (int k = 0; k < DOUBLINGS && rho_out >= 0.0; k++) {
+        inside = outside, rho_in = rho_out, outside *= 2.0;
+        BDML_TRY(density_at(w, outside, error, &rho_out));
+    }
+    for (int k = 0; k < REFINEMENTS && rho_out < 0.0; k++) {
+        inside += (outside - inside) * rho_in / (rho_in - rho_out);
+        BDML_TRY(density_at(w, inside, error, &rho_in));
+        if (rho_in <= 0.0) { /* the root, to rounding: a hair back */
+            inside *= 1.0 - 1e-12;
+            break;
+        }
+    }
+    if (inside * margins > *lower) {
+        *lower = inside * margins;
+        best = inside;
+    }
+    for (int64_t t = 0; t < w->m; t++) y[t] *= best;
+    return BDML_OK;
+}
+
+bdml_status bdml_proof_margins(bdml_mwu *w, const double *q, bdml_proof *kind, double *reach)
+{
+    double margins = 0.0, size = 0.0, rho;
+    *kind = BDML_PROOF_NONE;
+    for (int64_t t = 0; t < w->m; t++) {
+        margins += w->mu[t] * q[t];
+        size += q[t] * w->p->norm[t];
+    }
+    bdml_cone_matrix(w, 0.0, q, w->S);
+    BDML_TRY(density_at(w, 1.0, EPS * (w->d + 64.0) * size, &rho));
+    *reach = rho < 0.0 ? margins / -rho : INFINITY;
+    if (!(margins > 0.0)) return BDML_OK;
+    if (rho >= 0.0)
+        *kind = BDML_PROOF_CONE;
+    else if (*reach > w->s.trace)
+        *kind = BDML_PROOF_RATIO;
+    return BDML_OK;
+}
