@@ -73,7 +73,7 @@ static const cli_command commands[] = {
      "the constraints cannot be met. Exit status 0: confirmed; 1: refuted.",
      COMMON "input", "bdml certify wine.bdml wine.csv", cli_certify},
     {"compare-solvers", "DATA", "[--distortion K] [--delta D]",
-     "run the certified engine and the paper's algorithm on one problem",
+     "run engine and paper's algorithm on one problem",
      "Solves the problem with hard margins that the settings state by the certified engine, by the "
      "paper's bisection with multiplicative weights (mwu; its literal form too when --trace is "
      "given) and by the same with the distortion cap held in every round (mwu-cone), and prints "

@@ -1,7 +1,7 @@
 /* help.c - usage, help of one command, lists of methods and settings, from the tables. */
 #include "cli.h"
 
-enum { HELP_COLUMN = 30, NAME_COLUMN = 12, TEXT_SIZE = 1024 };
+enum { HELP_COLUMN = 30, NAME_COLUMN = 17, TEXT_SIZE = 1024 };
 
 void cli_usage(FILE *f)
 {
