@@ -174,6 +174,9 @@ bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out);
 
 /* Put one line on the handle and return `status`. Number text in it is locale-proof. */
 bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* tell it what the function does: the status comes back */
+#define bdml_fail(h, status, ...) (bdml_fail(h, status, __VA_ARGS__), (status))
+#endif
 /* Put "prefix: " before the line that is there: the caller knows the file or the split. */
 bdml_status bdml_fail_context(bdml_handle *h, bdml_status status, const char *fmt, ...)
     BDML_PRINTF(3, 4);

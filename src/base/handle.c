@@ -109,7 +109,7 @@ const char *bdml_last_error(const bdml_handle *h)
     return h ? h->error : "no handle";
 }
 
-bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...)
+bdml_status(bdml_fail)(bdml_handle *h, bdml_status status, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

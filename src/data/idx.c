@@ -59,8 +59,9 @@ static bdml_status read_header(bdml_handle *h, const bdml_bytes *b, idx_header *
         return bdml_fail(h, BDML_ERR_FORMAT, "%s: IDX file ends inside its sizes: truncated?",
                          b->name);
     for (int i = 0; i < header->rank; i++)
-        header->dims[i] = (size_t)size[4 * i] << 24 | (size_t)size[4 * i + 1] << 16 |
-                          (size_t)size[4 * i + 2] << 8 | size[4 * i + 3];
+        header->dims[i] = (size_t)size[4 * (size_t)i] << 24 |
+                          (size_t)size[4 * (size_t)i + 1] << 16 |
+                          (size_t)size[4 * (size_t)i + 2] << 8 | size[4 * (size_t)i + 3];
     if (!bdml_dims_product(header->rank, header->dims, &count) ||
         count > INT64_MAX / sizeof(double))
         return bdml_fail(h, BDML_ERR_FORMAT,

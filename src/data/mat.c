@@ -25,9 +25,9 @@ static bdml_status write_element(bdml_handle *h, int fd, const bdml_mat_file *f,
 {
     unsigned char head[BDML_MAT_HEADER];
     memset(head, ' ', sizeof head);
-    memcpy(head, "MATLAB 5.0 MAT-file", 19);
-    memset(head + 116, 0, 8);              /* no subsystem data */
-    memcpy(head + 124, f->bytes + 124, 4); /* version and byte order */
+    memcpy(head, "MATLAB 5.0 MAT-file", 19); /* NOLINT: padded with blanks, no NUL */
+    memset(head + 116, 0, 8);                /* no subsystem data */
+    memcpy(head + 124, f->bytes + 124, 4);   /* version and byte order */
     FILE *out = fdopen(fd, "wb");
     if (!out) {
         close(fd);

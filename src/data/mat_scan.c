@@ -144,7 +144,7 @@ static const char *parse_start(cursor *c, bdml_mat_variable *v)
         if (p.bytes / 4 > BDML_MAT_MAX_RANK) return "it has more than 32 dimensions";
         v->rank = (int)(p.bytes / 4);
         for (int i = 0; i < v->rank; i++) {
-            uint32_t size = get_u32(p.data + 4 * i, c->swap);
+            uint32_t size = get_u32(p.data + 4 * (size_t)i, c->swap);
             if (size > INT32_MAX) return "it announces a negative size";
             v->dims[i] = size;
         }
@@ -270,8 +270,8 @@ static bdml_status unpack(bdml_handle *h, const unsigned char *from, size_t byte
     *ended = false;
     if (inflateInit(&z) != Z_OK)
         return bdml_fail(h, BDML_ERR_MEMORY, "out of memory for unpacking");
-    z.next_in = (unsigned char *)(uintptr_t)from; /* zlib does not write there */
-    z.avail_in = (unsigned)bytes;                 /* the tag holds 32 bits */
+    z.next_in = (unsigned char *)from; /* zlib does not write there */
+    z.avail_in = (unsigned)bytes;      /* the tag holds 32 bits */
     while (code == Z_OK && used < most) {
         size_t step =
             BDML_MIN(most - used, BDML_MAX((size_t)PEEK, BDML_MIN(used, (size_t)1 << 30)));

@@ -269,8 +269,9 @@ static bdml_status answer_all(const tree *s)
     int64_t n = s->t->query.n, blocks = (n + QUERY_BLOCK - 1) / QUERY_BLOCK;
     bdml_knn_progress p = {.h = s->t->h, .total = blocks + 1};
     /* A query looks at some tens of points at least. */
-    double looks = 100.0 * (double)n * (double)s->t->d;
-#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads_for(s->t->h, looks))
+    int threads = /* NOLINT(clang-analyzer-deadcode.DeadStores): the pragma reads it */
+        bdml_threads_for(s->t->h, 100.0 * (double)n * (double)s->t->d);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t b = 0; b < blocks; b++) {
         int thread = omp_get_thread_num();
         if (bdml_knn_step(&p, thread)) continue;

@@ -58,7 +58,7 @@ static bdml_status scatter(bdml_handle *h, const bdml_problem *p, const double *
     bdml_la_gram(h, d, count, x, d, NULL, s, ws);
     for (int j = 0; j < d; j++) top += COL(s, d, j)[j];
     for (int j = 0; objective && j < d; j++) objective_top += COL(objective, d, j)[j];
-    if (objective_top > 0.0)
+    if (objective && objective_top > 0.0)
         for (size_t i = 0; i < (size_t)d * (size_t)d; i++)
             s[i] += objective[i] * (top / objective_top);
 done:

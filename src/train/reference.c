@@ -27,7 +27,7 @@ void bdml_reference_free(bdml_reference *r)
 static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_reference *r)
 {
     bdml_status status = BDML_OK;
-    const bdml_dataset points = {.n = t->n, .d = t->d, .x = (double *)(uintptr_t)t->x};
+    const bdml_dataset points = {.n = t->n, .d = t->d, .x = (double *)t->x};
     bdml_prepare p = {.d_in = t->d, .d_out = t->d, .scale = BDML_SCALE_ZSCORE};
     int rows = 0;
 

@@ -86,7 +86,7 @@ done:
     free(prepared.x);
     bdml_prepare_free(&prepare);
     bdml_free_constraints(mined);
-    if (status == BDML_ERR_INFEASIBLE &&
+    if (status == BDML_ERR_INFEASIBLE && model &&
         describe(h, method, data, bdml_now() - start, model) != BDML_OK)
         status = BDML_ERR_MEMORY;
     if (status == BDML_OK || status == BDML_ERR_INFEASIBLE)
