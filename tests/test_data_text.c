@@ -483,6 +483,9 @@ static void test_csv_errors(void **state)
     bdml_handle *h = *state;
     must_refuse(h, "e.csv", "a,b,class\n1,2,x\n1,2\n", BDML_ERR_DATA,
                 "line 3 has 2 fields, but line 1 has 3");
+    /* A short row whose label slid into a feature's place is short first of all. */
+    must_refuse(h, "e.csv", "a,b,class\n1,2,x\n3,y\n", BDML_ERR_DATA,
+                "line 3 has 2 fields, but line 1 has 3");
     must_refuse(h, "e.csv", "1,2,x\n1,2,3,4,y\n", BDML_ERR_DATA,
                 "line 2 has 5 fields, but line 1 has 3");
     must_refuse(h, "e.csv", "class,w,v\nx,1,2\ny,3,12 apples\n", BDML_ERR_DATA,

@@ -206,8 +206,8 @@ static bdml_status take_row(bdml_handle *h, bdml_source *s, csv *c, bdml_block *
 {
     double *x = b->x + (size_t)b->n * (size_t)b->d;
     cursor cur = {.p = text, .end = text + n, .more = true};
-    int column = 0, j = 0, found;
-    field f;
+    int column = 0, j = 0, found, bad_column = -1;
+    field f, bad = {0};
 
     b->line[b->n] = c->line;
     b->label[b->n] = -1;
@@ -218,7 +218,7 @@ static bdml_status take_row(bdml_handle *h, bdml_source *s, csv *c, bdml_block *
             continue;
         }
         if (!bdml_parse_double(h->c_locale, f.s, f.n, &x[j])) {
-            if (!bdml_is_missing(f.s, f.n)) return not_a_number(h, s, b, j, &f);
+            if (bad_column < 0 && !bdml_is_missing(f.s, f.n)) bad = f, bad_column = j;
             x[j] = NAN;
         }
         j++;
@@ -227,6 +227,7 @@ static bdml_status take_row(bdml_handle *h, bdml_source *s, csv *c, bdml_block *
     if (column != c->columns)
         return bdml_fail(h, BDML_ERR_DATA, "%s: line %lld has %d fields, but line %lld has %d",
                          s->path, (long long)c->line, column, (long long)c->first_line, c->columns);
+    if (bad_column >= 0) return not_a_number(h, s, b, bad_column, &bad);
     b->n++;
     return BDML_OK;
 }

@@ -15,16 +15,16 @@ static int heavier(const void *a, const void *b)
     return (x->t > y->t) - (x->t < y->t);
 }
 
-/* Constraints of the proof by their share of b'y. */
-static bdml_status rank_constraints(bdml_engine *e, bdml_solve_result *r)
+bdml_status bdml_rank_proof(bdml_handle *h, int64_t m, const double *mu, const double *y,
+                            bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
     weighted *list = NULL;
-    BDML_NEW(e->h, list, e->m);
-    for (int64_t t = 0; t < e->m; t++)
-        if (e->proof_y[t] > 0.0) list[r->contradicting++] = (weighted){e->b[t] * e->proof_y[t], t};
+    BDML_NEW(h, list, m);
+    for (int64_t t = 0; t < m; t++)
+        if (y[t] > 0.0) list[r->contradicting++] = (weighted){mu[t] * y[t], t};
     qsort(list, (size_t)r->contradicting, sizeof *list, heavier);
-    BDML_NEW(e->h, r->important, r->contradicting);
+    BDML_NEW(h, r->important, r->contradicting);
     for (int64_t k = 0; k < r->contradicting; k++) r->important[k] = list[k].t;
 done:
     free(list);
@@ -86,7 +86,7 @@ bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
     BDML_NEW(e->h, r->y, e->m);
     for (int64_t t = 0; t < e->m; t++) r->y[t] = e->unit_y * e->w[t] * y[t];
     if (e->proof != BDML_PROOF_NONE)
-        BDML_GO(rank_constraints(e, r));
+        BDML_GO(bdml_rank_proof(e->h, e->m, e->b, e->proof_y, r));
     else if (e->have_best)
         BDML_GO(export_metric(e, r));
 done:

@@ -100,6 +100,10 @@ typedef struct bdml_solve_result {
 
 void bdml_solve_result_free(bdml_solve_result *r); /* the arrays; r itself is the caller's */
 
+/* r->important: constraints with y > 0 by their share mu_t y_t of the proof, the weightiest first. */
+bdml_status bdml_rank_proof(bdml_handle *h, int64_t m, const double *mu, const double *y,
+                            bdml_solve_result *r);
+
 /* Bounded distortion, K 10, no trace bound, mu 1, soft squared hinge, softness 5, gap 1e-3. */
 bdml_solve_settings bdml_solve_defaults(void);
 /* From the settings of group "train" on the handle. */

@@ -5,11 +5,10 @@ static const bdml_method methods[] = {
     {"bdml",
      "bounded distortion, certified: soft triplets with K chosen by cross-validation, or the "
      "problem that the settings state",
-     false, false, bdml_fit_bdml},
-    {"euclidean", "the plain Euclidean distance of the prepared points", false, false,
-     bdml_fit_euclidean},
+     bdml_fit_bdml},
+    {"euclidean", "the plain Euclidean distance of the prepared points", bdml_fit_euclidean},
     {"whiten", "inverse of the shrunk within-class covariance (total covariance without labels)",
-     false, false, bdml_fit_whiten},
+     bdml_fit_whiten},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

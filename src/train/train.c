@@ -1,5 +1,5 @@
-/* train.c - from a data set to a model: prepare, mine constraints where the method wants them, fit,
- * keep the mapped points for k-NN, and write down what was done. */
+/* train.c - from a data set to a model: prepare, fit, keep the mapped points for k-NN, and write down
+ * what was done. */
 #include "train/checkpoint.h"
 
 #include <inttypes.h>
@@ -7,13 +7,11 @@
 
 #include "linalg/linalg.h"
 
-static bdml_status check_data(bdml_handle *h, const bdml_method *method, const bdml_dataset *data)
+static bdml_status check_data(bdml_handle *h, const bdml_dataset *data)
 {
     if (data->n < 2)
         return bdml_fail(h, BDML_ERR_DATA,
                          "training needs at least 2 points, the data have %" PRId64, data->n);
-    if (method->needs_labels || method->needs_constraints)
-        return bdml_dataset_need_classes(h, data);
     return BDML_OK;
 }
 
@@ -59,12 +57,11 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
     bdml_status status = BDML_OK;
     bdml_prepare prepare = {0};
     bdml_model *model = NULL;
-    bdml_constraints *mined = NULL;
     bdml_dataset prepared = *data; /* the same rows and classes with other coordinates */
     double start = bdml_now();
 
     prepared.x = NULL;
-    BDML_GO(check_data(h, method, data));
+    BDML_GO(check_data(h, data));
     BDML_GO(bdml_prepare_fit(h, data, &prepare));
     prepared.d = prepare.d_out;
     prepared.x = bdml_alloc(h, (size_t)data->n * (size_t)prepare.d_out, sizeof *prepared.x);
@@ -73,10 +70,6 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
         goto done;
     }
     BDML_GO(bdml_prepare_apply(h, &prepare, data->n, data->x, data->d, prepared.x));
-    if (method->needs_constraints && !given) {
-        BDML_GO(bdml_mine_constraints(h, &prepared, &mined));
-        given = mined;
-    }
     BDML_GO(bdml_model_new(h, data, &prepare, prepared.d, &model));
     bdml_training t = {data->n, prepared.d, prepared.x, data->y, data->classes, given};
     BDML_GO(method->fit(h, &t, model));
@@ -85,7 +78,6 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
 done:
     free(prepared.x);
     bdml_prepare_free(&prepare);
-    bdml_free_constraints(mined);
     if (status == BDML_ERR_INFEASIBLE && model &&
         describe(h, method, data, bdml_now() - start, model) != BDML_OK)
         status = BDML_ERR_MEMORY;

@@ -8,8 +8,6 @@
 
 typedef struct bdml_method {
     const char *name, *help;
-    bool needs_labels;      /* of at least two classes */
-    bool needs_constraints; /* mined when the caller gives none */
     bdml_status (*fit)(bdml_handle *h, const bdml_training *t, bdml_model *model);
 } bdml_method;
 

@@ -325,34 +325,6 @@ static bdml_status bisect(search *b)
     return BDML_OK;
 }
 
-/* Constraints of a proof by their share of it, the weightiest first. */
-typedef struct weighted {
-    double weight;
-    int64_t t;
-} weighted;
-
-static int heavier(const void *a, const void *b)
-{
-    const weighted *x = a, *y = b;
-    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
-    return (x->t > y->t) - (x->t < y->t);
-}
-
-static bdml_status rank_constraints(search *b, bdml_solve_result *r)
-{
-    bdml_status status = BDML_OK;
-    weighted *list = NULL;
-    BDML_NEW(b->h, list, b->w->m);
-    for (int64_t t = 0; t < b->w->m; t++)
-        if (b->y[t] > 0.0) list[r->contradicting++] = (weighted){b->w->mu[t] * b->y[t], t};
-    qsort(list, (size_t)r->contradicting, sizeof *list, heavier);
-    BDML_NEW(b->h, r->important, r->contradicting);
-    for (int64_t k = 0; k < r->contradicting; k++) r->important[k] = list[k].t;
-done:
-    free(list);
-    return status;
-}
-
 static bdml_status export(search *b, bdml_solve_result *r)
 {
     bool proven = b->proof != BDML_PROOF_NONE, cone = b->s->form == BDML_PAPER_CONE;
@@ -412,7 +384,7 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
     BDML_NEW(h, b.y_try, b.w->m);
     BDML_NEW(h, b.m, b.w->size);
     BDML_GO(bisect(&b));
-    if (b.proof != BDML_PROOF_NONE) BDML_GO(rank_constraints(&b, r));
+    if (b.proof != BDML_PROOF_NONE) BDML_GO(bdml_rank_proof(h, b.w->m, b.w->mu, b.y, r));
     BDML_GO(export(&b, r));
     r->seconds = b.report->seconds = bdml_now() - start;
     if (b.report->exceeded > 1.0 + 1e-9)
