@@ -13,7 +13,7 @@ static const cli_command commands[] = {
      "the exit status is 3. With --checkpoint what is done so far is kept, and --resume goes on "
      "from "
      "there to the same model.",
-     COMMON "output input prepare train constraints neighbors",
+     COMMON "output input prepare train methods constraints neighbors",
      "bdml train wine.csv -o wine.bdml --scale zscore", cli_train},
     {"predict", "MODEL DATA", "[-o FILE] [-k K] [--train FILE]", "classify new points by k-NN",
      "Classifies each row of DATA by the vote of its nearest training points under the model's "
@@ -41,7 +41,7 @@ static const cli_command commands[] = {
      "Trains and tests one method, or several side by side on the same splits of DATA, and "
      "reports mean and standard deviation of the k-NN error in percent, the distortion kappa and "
      "the time to fit.",
-     COMMON "input prepare train constraints neighbors evaluate",
+     COMMON "input prepare train methods constraints neighbors evaluate",
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore", cli_eval},
     {"path", "DATA", "[--grid K,K,...] [-o FILE.csv] [--plot FILE.svg]",
      "follow the metric and its error along the distortion cap K",

@@ -19,14 +19,23 @@ static const struct {
 static const struct {
     const char *group, *title;
 } titles[] = {
-    {"general", "General"},         {"report", "Output style"},
-    {"output", "Result"},           {"input", "Reading data"},
-    {"prepare", "Preparation"},     {"neighbors", "Neighbours"},
-    {"constraints", "Constraints"}, {"train", "Training"},
-    {"evaluate", "Evaluation"},     {"predict", "Prediction"},
-    {"query", "Neighbour lists"},   {"map", "Map"},
-    {"generate", "Generation"},     {"help", "Help"},
-    {"path", "Path over K"},        {"plot", "Plot"},
+    {"general", "General"},
+    {"report", "Output style"},
+    {"output", "Result"},
+    {"input", "Reading data"},
+    {"prepare", "Preparation"},
+    {"neighbors", "Neighbours"},
+    {"constraints", "Constraints"},
+    {"train", "Training"},
+    {"methods", "Other methods"},
+    {"evaluate", "Evaluation"},
+    {"predict", "Prediction"},
+    {"query", "Neighbour lists"},
+    {"map", "Map"},
+    {"generate", "Generation"},
+    {"help", "Help"},
+    {"path", "Path over K"},
+    {"plot", "Plot"},
 };
 
 int cli_option_count(void)

@@ -8,8 +8,23 @@
 #include "model/model.h"
 #include "problem/problem.h"
 
-/* What a method learns from: prepared points, their classes, and constraints where it asks for
- * them. */
+/* What a method can learn from. */
+typedef enum bdml_uses {
+    BDML_USES_NOTHING = 1, /* points alone */
+    BDML_USES_LABELS = 2,  /* the classes of the points */
+    BDML_USES_PAIRS = 4,   /* given constraints: similar pairs (targets) and dissimilar ones */
+    BDML_USES_DOMAINS = 8  /* points of a second domain, and cannot do without */
+} bdml_uses;
+
+/* Points of the domain to adapt to, prepared as the training points are. */
+typedef struct bdml_domain {
+    int64_t n;
+    const double *x;  /* n rows of d */
+    const int32_t *y; /* class or -1: not known; NULL: none is known */
+} bdml_domain;
+
+/* What a method learns from: prepared points, their classes, constraints where it asks for them, and
+ * the other domain where there is one. */
 typedef struct bdml_training {
     int64_t n;
     int d;
@@ -17,12 +32,15 @@ typedef struct bdml_training {
     const int32_t *y; /* or NULL */
     int classes;
     const bdml_constraints *constraints; /* or NULL */
+    const bdml_domain *target;           /* or NULL */
 } bdml_training;
 
 /* Within-class covariance (total covariance without labels), population form, d x d. */
 bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, double *s);
 
-bdml_status bdml_fit_euclidean(bdml_handle *h, const bdml_training *t, bdml_model *model);
-bdml_status bdml_fit_whiten(bdml_handle *h, const bdml_training *t, bdml_model *model);
+#define BDML_METHOD(name, function, uses, help) \
+    bdml_status bdml_fit_##function(bdml_handle *h, const bdml_training *t, bdml_model *model);
+#include "baselines/methods.def"
+#undef BDML_METHOD
 
 #endif

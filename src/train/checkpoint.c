@@ -13,7 +13,7 @@ static bool may_differ(const bdml_option *o, int i)
     static const int others[] = {BDML_OPT_THREADS,  BDML_OPT_MEMORY,     BDML_OPT_KEEP_POINTS,
                                  BDML_OPT_MAX_ITER, BDML_OPT_TIME_LIMIT, BDML_OPT_CHECKPOINT,
                                  BDML_OPT_EVERY,    BDML_OPT_RESUME};
-    static const char *const groups[] = {"general", "prepare", "constraints", "train"};
+    static const char *const groups[] = {"general", "prepare", "constraints", "train", "methods"};
     bool in = i == BDML_OPT_MISSING;
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
         in = in || strcmp(o->group, groups[k]) == 0;

@@ -250,7 +250,7 @@ bdml_status recipe_job_run(bdml_handle *h, const recipe_job *j)
     bdml_status status = BDML_OK;
     const recipe_grid *g = j->grid;
     const recipe_fold *rows = j->fold;
-    bdml_training t = {rows->train, rows->d, rows->x, rows->y, rows->classes, NULL};
+    bdml_training t = {rows->train, rows->d, rows->x, rows->y, rows->classes, NULL, NULL};
     bdml_reference reference = {0};
     sweeper f = {.h = h, .j = j};
     int first = g->k[0] == 1.0 ? 1 : 0;

@@ -1,14 +1,14 @@
-/* methods.c - the table of methods: a new method is one row here and one file beside its kin. */
+/* methods.c - the table of methods: bdml, and the rows of baselines/methods.def. */
 #include "train/fit.h"
 
 static const bdml_method methods[] = {
     {"bdml",
      "bounded distortion, certified: soft triplets with K chosen by cross-validation, or the "
      "problem that the settings state",
-     bdml_fit_bdml},
-    {"euclidean", "the plain Euclidean distance of the prepared points", bdml_fit_euclidean},
-    {"whiten", "inverse of the shrunk within-class covariance (total covariance without labels)",
-     bdml_fit_whiten},
+     BDML_USES_LABELS | BDML_USES_PAIRS, bdml_fit_bdml},
+#define BDML_METHOD(name, function, uses, help) {name, help, uses, bdml_fit_##function},
+#include "baselines/methods.def"
+#undef BDML_METHOD
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

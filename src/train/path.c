@@ -150,7 +150,7 @@ static bdml_status make_set(bdml_handle *h, const bdml_dataset *data, int set, i
 /* By cross-validation inside the training rows of one set; the errors per K come out of its report. */
 static bdml_status choose(bdml_handle *h, int set, const recipe_fold *f, path_result *p)
 {
-    bdml_training t = {f->train, f->d, f->x, f->y, f->classes, NULL};
+    bdml_training t = {f->train, f->d, f->x, f->y, f->classes, NULL, NULL};
     recipe_choice choice = {0};
     json_t *report = NULL, *row;
     size_t i;

@@ -23,7 +23,7 @@ bdml_status recipe_points_init(bdml_handle *h, int64_t n, int r, const double *p
                                int classes, recipe_points *out)
 {
     bdml_status status = BDML_OK;
-    bdml_training t = {n, r, p, y, classes, NULL};
+    bdml_training t = {n, r, p, y, classes, NULL, NULL};
     double trace = 0.0;
 
     *out = (recipe_points){

@@ -71,7 +71,7 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
     }
     BDML_GO(bdml_prepare_apply(h, &prepare, data->n, data->x, data->d, prepared.x));
     BDML_GO(bdml_model_new(h, data, &prepare, prepared.d, &model));
-    bdml_training t = {data->n, prepared.d, prepared.x, data->y, data->classes, given};
+    bdml_training t = {data->n, prepared.d, prepared.x, data->y, data->classes, given, NULL};
     BDML_GO(method->fit(h, &t, model));
     BDML_GO(bdml_model_keep_points(h, model, data->n, prepared.x, data->y));
     BDML_GO(describe(h, method, data, bdml_now() - start, model));

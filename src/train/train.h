@@ -8,6 +8,7 @@
 
 typedef struct bdml_method {
     const char *name, *help;
+    int uses; /* BDML_USES_... */
     bdml_status (*fit)(bdml_handle *h, const bdml_training *t, bdml_model *model);
 } bdml_method;
 
