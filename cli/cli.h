@@ -156,20 +156,50 @@ void cli_cell_real(cli_table *t, const char *fmt, double v); /* "-" for NaN, "in
 /* Prints, with the first column cut so that the table stays under 80 columns, and frees. */
 bdml_status cli_table_print(cli_table *t, FILE *f);
 
-/* plot.c: lines through points, drawn by gnuplot; y[s * points + k], NaN: no point. */
-typedef struct cli_plot {
+/* curves.c: lines through points, drawn by gnuplot; y[s * points + k], NaN: no point. */
+typedef struct cli_curves {
     const char *title, *x_label, *y_label;
     bool log_x, log_y;
     int series, points;
     const char *const *name;
     const double *x, *y;
-} cli_plot;
-bdml_status cli_plot_write(cli *c, const cli_plot *p, const char *path); /* .svg, .png or .pdf */
+} cli_curves;
+bdml_status cli_curves_write(cli *c, const cli_curves *p,
+                             const char *path); /* .svg, .png or .pdf */
 
 /* json.c: into c->result; a failure to allocate shows up when the object is printed. */
 void cli_put(json_t *object, const char *key, json_t *value); /* takes over value */
 json_t *cli_real(double v);                                   /* null when not finite */
 bdml_status cli_json_print(cli *c, json_t *object);
+
+/* ---- what a result tells beside figures ------------------------------------------------------- */
+
+/* line.c: "command_line" of the result. */
+void cli_note_command(cli *c);
+
+/* spectrum.c */
+typedef struct cli_spectrum {
+    int d;
+    double *lambda; /* ascending */
+    double trace, frobenius, log_det;
+    int relative_d; /* the same of the metric in the coordinates of its reference, where it has one */
+    double *relative;
+    int holding; /* how many of the largest hold 90 % of the trace: what the metric really looks at */
+} cli_spectrum;
+bdml_status cli_spectrum_init(cli *c, const bdml_model *model, cli_spectrum *s);
+void cli_spectrum_json(const cli_spectrum *s, json_t *out);
+void cli_spectrum_print(const cli_spectrum *s);
+void cli_spectrum_free(cli_spectrum *s);
+
+/* view.c: "view" of the result; left out where there are very many dimensions. */
+bdml_status cli_view_json(cli *c, const bdml_dataset *data, const bdml_model *model);
+
+/* runs.c: results as --json prints them. */
+bool cli_looks_like_json(const char *path);
+bdml_status cli_read_run(cli *c, const char *path, json_t **out);
+/* Run a command on the arguments and settings of c; output: its -o, or NULL. *out: its result, which is
+ * the caller's also when it failed. A proof of infeasibility is a result. */
+bdml_status cli_make_run(cli *c, const char *name, const char *output, json_t **out);
 
 /* ---- files (files.c) ------------------------------------------------------------------------- */
 
@@ -243,11 +273,11 @@ bdml_status cli_transform(cli *c);
 bdml_status cli_neighbors(cli *c);
 bdml_status cli_eval(cli *c);
 bdml_status cli_path(cli *c);
-bdml_status cli_path_plot(cli *c, const char *file,
-                          bool *drawn); /* of c->result, cmd_path_plot.c */
 bdml_status cli_convert(cli *c);
 bdml_status cli_info(cli *c);
 bdml_status cli_info_model(cli *c, const char *path); /* cmd_info_model.c */
+bdml_status cli_report(cli *c);
+bdml_status cli_plot(cli *c);
 bdml_status cli_export(cli *c);
 bdml_status cli_import(cli *c);
 bdml_status cli_generate(cli *c);

@@ -5,35 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "linalg/linalg.h"
-
 enum { LABEL_WIDTH = 19, LINE_WIDTH = 79 };
-
-/* Eigenvalues of M, ascending. */
-static bdml_status spectrum(cli *c, const bdml_model *model, double *lambda)
-{
-    bdml_status status = BDML_OK;
-    bdml_eigh_ws ws = {0};
-    double *m = NULL;
-    BDML_NEW(c->h, m, (size_t)model->d * (size_t)model->d);
-    BDML_GO(bdml_model_get_metric(c->h, model, m));
-    BDML_GO(bdml_eigh_ws_init(c->h, model->d, &ws));
-    BDML_GO(bdml_la_eigh(c->h, model->d, m, lambda, false, &ws));
-done:
-    bdml_eigh_ws_free(&ws);
-    free(m);
-    return status;
-}
-
-/* How many of the largest eigenvalues hold 90 % of the trace: what the metric really looks at. */
-static int effective_rank(int d, const double *lambda)
-{
-    double trace = 0.0, sum = 0.0;
-    int count = 0;
-    for (int i = 0; i < d; i++) trace += BDML_MAX(lambda[i], 0.0);
-    for (; count < d && sum < 0.9 * trace; count++) sum += BDML_MAX(lambda[d - 1 - count], 0.0);
-    return count;
-}
 
 /* Long values are broken where they may be, after commas. */
 static void print_line(const char *key, const char *text)
@@ -103,39 +75,14 @@ static void print_description(json_t *description)
     }
 }
 
-static void print_spectrum(int d, const double *lambda)
-{
-    printf("\n");
-    cli_bold(stdout, "spectrum of M");
-    printf("\n");
-    printf("%-*s%.4g\n", LABEL_WIDTH, "largest", lambda[d - 1]);
-    printf("%-*s%.4g\n", LABEL_WIDTH, "median", lambda[(d - 1) / 2]);
-    printf("%-*s%.4g\n", LABEL_WIDTH, "smallest", lambda[0]);
-    printf("%-*s%d of %d\n", LABEL_WIDTH, "90 % of the trace", effective_rank(d, lambda), d);
-}
-
-static void fill_spectrum(json_t *out, int d, const double *lambda)
-{
-    json_t *s = json_object(), *values = json_array();
-    for (int i = 0; i < d; i++) json_array_append_new(values, cli_real(lambda[d - 1 - i]));
-    cli_put(s, "largest", cli_real(lambda[d - 1]));
-    cli_put(s, "smallest", cli_real(lambda[0]));
-    cli_put(s, "holds_90_percent", json_integer(effective_rank(d, lambda)));
-    cli_put(s, "eigenvalues", values);
-    cli_put(out, "spectrum", s);
-}
-
 bdml_status cli_info_model(cli *c, const char *path)
 {
     bdml_status status = BDML_OK;
     bdml_model *model = NULL;
-    double *lambda = NULL;
+    cli_spectrum spectrum = {0};
 
     BDML_GO(bdml_load_claim(c->h, path, &model));
-    if (model->l) {
-        BDML_NEW(c->h, lambda, model->d);
-        BDML_GO(spectrum(c, model, lambda));
-    }
+    if (model->l) BDML_GO(cli_spectrum_init(c, model, &spectrum));
     const char *text = bdml_model_describe(model);
     json_t *description = text ? json_loads(text, 0, NULL) : NULL;
     if (!description) {
@@ -146,13 +93,13 @@ bdml_status cli_info_model(cli *c, const char *path)
     cli_put(c->result, "type", json_string(model->l ? "model" : "proof"));
     if (model->l) cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "model", description);
-    if (lambda) fill_spectrum(c->result, model->d, lambda);
+    if (model->l) cli_spectrum_json(&spectrum, c->result);
     if (cli_json(c)) goto done;
     print_line("file", path);
     print_description(description);
-    if (lambda) print_spectrum(model->d, lambda);
+    if (model->l) cli_spectrum_print(&spectrum);
 done:
-    free(lambda);
+    cli_spectrum_free(&spectrum);
     bdml_free_model(model);
     return status;
 }

@@ -165,7 +165,7 @@ bdml_status cli_path(cli *c)
     }
     if (table[0]) BDML_GO(write_table(c, table));
     if (plot[0]) {
-        BDML_GO(cli_wrote(c, cli_path_plot(c, plot, &drawn)));
+        BDML_GO(cli_wrote(c, bdml_figure_write(c->h, "path", c->result, plot, &drawn)));
         cli_put(c->result, "plot", drawn ? bdml_json_text(plot) : json_null());
     }
 done:

@@ -117,17 +117,17 @@ static bdml_status draw_rows(cli *c, int count, const paper_row *rows, bool by_K
         y[count + k] = literal[k][1];
         y[2 * count + k] = cone[k][1];
     }
-    cli_plot plot = {.title =
-                         by_K ? "3-NN error and the distortion bound" : "3-NN error, R and rho",
-                     .x_label = by_K ? "K" : "row of the table",
-                     .y_label = "error, %",
-                     .log_x = by_K,
-                     .series = 3,
-                     .points = count,
-                     .name = names,
-                     .x = x,
-                     .y = y};
-    return cli_plot_write(c, &plot, path);
+    cli_curves plot = {.title =
+                           by_K ? "3-NN error and the distortion bound" : "3-NN error, R and rho",
+                       .x_label = by_K ? "K" : "row of the table",
+                       .y_label = "error, %",
+                       .log_x = by_K,
+                       .series = 3,
+                       .points = count,
+                       .name = names,
+                       .x = x,
+                       .y = y};
+    return cli_curves_write(c, &plot, path);
 }
 
 static bdml_status study_error(cli *c, const char *path, bool by_K)
@@ -281,16 +281,16 @@ static bdml_status draw_times(cli *c, double (*seconds)[LENGTHS])
         for (int i = 0; i < DIMENSIONS; i++) y[i * LENGTHS + k] = seconds[i][k];
         y[DIMENSIONS * LENGTHS + k] = lengths[k] == 1000 ? 146.0 : (double)NAN;
     }
-    cli_plot plot = {.title = "Running time of the MWU solver",
-                     .x_label = "rounds T",
-                     .y_label = "seconds",
-                     .log_y = true,
-                     .series = DIMENSIONS + 1,
-                     .points = LENGTHS,
-                     .name = names,
-                     .x = x,
-                     .y = y};
-    return cli_plot_write(c, &plot, path);
+    cli_curves plot = {.title = "Running time of the MWU solver",
+                       .x_label = "rounds T",
+                       .y_label = "seconds",
+                       .log_y = true,
+                       .series = DIMENSIONS + 1,
+                       .points = LENGTHS,
+                       .name = names,
+                       .x = x,
+                       .y = y};
+    return cli_curves_write(c, &plot, path);
 }
 
 static bdml_status study_runtime(cli *c, const char *path)

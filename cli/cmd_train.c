@@ -59,6 +59,8 @@ static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
     char why[BDML_ERROR_SIZE], *file = NULL;
     memcpy(why, bdml_last_error(c->h), sizeof why);
     report_certificate(c, proof);
+    cli_put(c->result, "data", bdml_json_text(c->argument[0]));
+    cli_put(c->result, "method", bdml_json_text(bdml_get(c->h, "method")));
     if (strcmp(path, "-") == 0) return BDML_ERR_INFEASIBLE;
     size_t size = strlen(path) + sizeof ".proof";
     file = bdml_alloc(c->h, size, 1);
@@ -121,6 +123,20 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     printf("next       bdml predict %s NEW-DATA      or      bdml info %s\n", path, path);
 }
 
+/* What only a report wants: the spectrum, the points in two dimensions, how the bracket closed. */
+static bdml_status fill_pictures(cli *c, const bdml_dataset *data, const bdml_model *model)
+{
+    cli_spectrum spectrum;
+    const json_t *chosen = json_object_get(model->info, "selection");
+    json_t *history = json_object_get(model->info, "history");
+    if (chosen) cli_put(c->result, "selection", json_incref((json_t *)chosen));
+    if (history) cli_put(c->result, "history", json_incref(history));
+    BDML_TRY(cli_spectrum_init(c, model, &spectrum));
+    cli_spectrum_json(&spectrum, c->result);
+    cli_spectrum_free(&spectrum);
+    return cli_view_json(c, data, model);
+}
+
 static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model, const char *path,
                         double seconds)
 {
@@ -160,6 +176,7 @@ bdml_status cli_train(cli *c)
     double seconds = bdml_now() - start;
     BDML_GO(cli_wrote(c, bdml_save_model(c->h, model, path)));
     fill_result(c, data, model, path, seconds);
+    if (cli_json(c)) BDML_GO(fill_pictures(c, data, model));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(path, "-") != 0) summarise(c, data, model, path, seconds);
 done:

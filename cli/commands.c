@@ -90,6 +90,26 @@ static const cli_command commands[] = {
      "out. With -o the picture is drawn by gnuplot, where that is installed.",
      COMMON "output input prepare constraints neighbors evaluate",
      "bdml reproduce distortion iris.csv\nbdml reproduce runtime -o runtime.svg", cli_reproduce},
+    {"report", "RUN [RUN] [RUN] [RUN] [RUN] [RUN]", "[-o PAGE.html]",
+     "make one page to look at of results, or of data",
+     "RUN: what eval, path, train, verify or adapt printed with --json; one page is made of all "
+     "that "
+     "are given: what was asked and found, errors, error against distortion, spectrum, "
+     "convergence, "
+     "confusions, the points before and after, the certificate, and hints where something looks "
+     "wrong. Or RUN is a labelled data file: then eval, path and train are run first, with the "
+     "settings given, and the model is kept beside the page. The page is one file that needs "
+     "no network.",
+     COMMON "output page input prepare train methods constraints neighbors evaluate path",
+     "bdml eval wine.csv --methods euclidean,bdml --json >wine.json\nbdml report wine.json -o "
+     "wine.html\nbdml report wine.csv -o wine.html",
+     cli_report},
+    {"plot", "[RUN] [RUN] [RUN]", "--figure NAME -o FILE", "draw one figure of a result",
+     "Draws one of the pictures of 'bdml report' alone, as .svg, .png or .pdf by the ending of "
+     "FILE: "
+     "errors, path, roc, view, spectrum, convergence, or ellipsoids (the paper's Figure 1, which "
+     "needs no result). RUN: what a command printed with --json.",
+     COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot},
     {"export", "MODEL", "-o FILE [--what L|M]", "write the map L or the metric M",
      "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "
      "points; 'bdml info MODEL' says how they are prepared.",

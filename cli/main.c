@@ -84,6 +84,7 @@ static bdml_status run(cli *c, int argc, char **argv)
         cli_help_command(f, c->command);
         BDML_TRY(cli_text_end(c, f));
     } else {
+        if (cli_json(c)) cli_note_command(c);
         BDML_TRY(c->command->run(c));
     }
     cli_progress_clear(c);

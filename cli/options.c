@@ -36,6 +36,8 @@ static const struct {
     {"help", "Help"},
     {"path", "Path over K"},
     {"plot", "Plot"},
+    {"page", "Page"},
+    {"figure", "Figure"},
 };
 
 int cli_option_count(void)

@@ -26,5 +26,8 @@ say "3. Do not take our word for it: an independent checker recomputes the claim
 run certify "$out/wine.bdml" data/wine.csv
 say "4. Use it: points mapped by L, so that plain Euclidean distance is the learned one."
 run transform "$out/wine.bdml" data/wine.csv -o "$out/wine-mapped.csv"
-say "Model: $out/wine.bdml   Mapped points: $out/wine-mapped.csv
+say "5. Look at it: everything above on one page, with the error against the distortion."
+run report data/wine.csv --methods euclidean,bdml --scale zscore --splits 3 --quiet -o "$out/report.html"
+say "Report: $out/report.html (open it in a browser)
+Model: $out/wine.bdml   Mapped points: $out/wine-mapped.csv
 Your own data: $bdml train FILE.csv    All commands: $bdml help"

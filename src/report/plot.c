@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Okabe and Ito's palette: told apart with any colour vision. */
-static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                      "#e69f00", "#56b4e9", "#000000", "#999999"};
+static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
+                                      "#56b4e9", "#000000", "#999999", "#dddddd"};
 enum { COLOURS = sizeof palette / sizeof *palette };
 
 enum { PANEL_WIDTH = 480, PANEL_HEIGHT = 360, TITLE_HEIGHT = 30 };
@@ -76,7 +77,9 @@ static void set_text(const script *s, const char *what, const char *text)
 
 static bool has_range(const bdml_plot_series *r)
 {
-    return (r->style == BDML_PLOT_ERROR_BARS || r->style == BDML_PLOT_BAND) && r->low && r->high;
+    return (r->style == BDML_PLOT_ERROR_BARS || r->style == BDML_PLOT_BAND ||
+            r->style == BDML_PLOT_BARS) &&
+           r->low && r->high;
 }
 
 static void write_block(const script *s, int panel, int number_of, const bdml_plot_series *r)
@@ -85,7 +88,10 @@ static void write_block(const script *s, int panel, int number_of, const bdml_pl
     for (int64_t i = 0; i < r->n; i++) {
         bool range = has_range(r), show = isfinite(r->x[i]) && isfinite(r->y[i]);
         if (range) show = show && isfinite(r->low[i]) && isfinite(r->high[i]);
-        if (!show) continue;
+        if (!show) { /* an empty line breaks the curve */
+            fputc('\n', s->f);
+            continue;
+        }
         const double column[] = {r->x[i], r->y[i], range ? r->low[i] : 0.0,
                                  range ? r->high[i] : 0.0};
         for (int c = 0; c < (range ? 4 : 2); c++) {
@@ -128,7 +134,7 @@ static void write_mark(const script *s, const bdml_plot_mark *mark)
     quote(s, mark->label);
     fputs(" at first ", s->f);
     number(s, mark->x);
-    fputs(", graph 0.04 offset character 0.6,0 tc rgb '#555555'\n", s->f);
+    fputs(", graph 0.95 offset character 0.6,0 tc rgb '#555555'\n", s->f);
 }
 
 static void write_series(const script *s, int panel, int k, const bdml_plot_series *r)
@@ -143,6 +149,11 @@ static void write_series(const script *s, int panel, int k, const bdml_plot_seri
                 block, colour);
     else if (r->style == BDML_PLOT_POINTS)
         fprintf(s->f, "%s using 1:2 with points pt 7 ps 0.4 lc rgb '%s'", block, colour);
+    else if (r->style == BDML_PLOT_BARS)
+        fprintf(s->f, "%s using 1:2:3:4 with yerrorbars pt 7 ps 0.8 lw 2 lc rgb '%s'", block,
+                colour);
+    else if (r->style == BDML_PLOT_THIN)
+        fprintf(s->f, "%s using 1:2 with lines lw 0.8 lc rgb '%s'", block, colour);
     else if (r->style == BDML_PLOT_LINE)
         fprintf(s->f, "%s using 1:2 with lines lw 2 lc rgb '%s'", block, colour);
     else
@@ -154,12 +165,32 @@ static void write_series(const script *s, int panel, int k, const bdml_plot_seri
                 block, colour);
 }
 
+/* Axes, ticks and grid. */
+static const char FRAME[] =
+    "set border 3 lc rgb '#444444'\nset tics nomirror out tc rgb '#222222'\n"
+    "set xtics autofreq norotate nomirror out\nset ytics nomirror out\nset grid lc rgb '#dddddd' "
+    "lt 1\n";
+
+static void write_names(const script *s, const bdml_plot_panel *p)
+{
+    if (p->name_count == 0) return;
+    fputs("set xtics nomirror out rotate by -30 (", s->f);
+    for (int i = 0; i < p->name_count; i++) {
+        if (i) fputs(", ", s->f);
+        quote(s, p->name[i]);
+        fprintf(s->f, " %d", i + 1);
+    }
+    fputs(")\n", s->f);
+}
+
 static void write_panel(const script *s, int number_of, const bdml_plot_panel *p)
 {
     int drawn = 0;
     fputs("unset arrow\nunset label\nunset logscale\nunset title\nunset xlabel\nunset ylabel\n",
           s->f);
     fputs(p->equal ? "set size ratio -1\n" : "set size noratio\n", s->f);
+    fputs(p->bare ? "unset border\nunset tics\nunset grid\n" : FRAME, s->f);
+    if (!p->bare) write_names(s, p);
     set_text(s, "title", p->title);
     set_text(s, "xlabel", p->x_label);
     set_text(s, "ylabel", p->y_label);
@@ -167,6 +198,8 @@ static void write_panel(const script *s, int number_of, const bdml_plot_panel *p
     if (p->log_y) fputs("set logscale y\n", s->f);
     write_range(s, 'x', p->x_min, p->x_max);
     write_range(s, 'y', p->y_min, p->y_max);
+    if (p->y_from_zero) fputs("set yrange [0:]\n", s->f);
+    fputs(p->log_y ? "set format y '%g'\n" : "unset format y\n", s->f);
     for (int k = 0; k < p->mark_count; k++) write_mark(s, &p->mark[k]);
     for (int k = 0; k < p->series_count; k++) {
         if (is_empty(&p->series[k])) continue;
@@ -190,11 +223,7 @@ static void write_script(const script *s, const terminal *t, const bdml_plot *pl
     number(s, t->inches ? width / 100.0 : width);
     fputc(',', s->f);
     number(s, t->inches ? height / 100.0 : height);
-    fputs("\nset border 3 lc rgb '#444444'\nset tics nomirror out tc rgb '#222222'\n"
-          "set grid lc rgb '#dddddd' lt 1\nset key below center horizontal noautotitle tc rgb "
-          "'#222222'\n"
-          "set xtics autofreq\nset bars 0.5\n",
-          s->f);
+    fputs("\nset key below center horizontal noautotitle tc rgb '#222222'\nset bars 0.5\n", s->f);
     for (int i = 0; i < plot->panel_count; i++)
         for (int k = 0; k < plot->panel[i].series_count; k++)
             write_block(s, i, k, &plot->panel[i].series[k]);
@@ -210,41 +239,75 @@ static void write_script(const script *s, const terminal *t, const bdml_plot *pl
 
 /* ---- drawing -------------------------------------------------------------------------------------- */
 
+/* What gnuplot makes of the plot goes to the descriptor `out`. */
+static bdml_status draw(bdml_handle *h, const bdml_plot *plot, const terminal *t, const char *name,
+                        int out, bool *drawn)
+{
+    if (plot->panel_count < 1)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "%s: a plot needs a panel", name);
+    FILE *f = tmpfile();
+    if (!f) return bdml_fail(h, BDML_ERR_IO, "%s: no plot: %s", name, strerror(errno));
+    script s = {f, h->c_locale};
+    write_script(&s, t, plot);
+    bdml_status status =
+        ferror(f)
+            ? bdml_fail(h, BDML_ERR_IO, "%s: no plot: a temporary file cannot be written", name)
+            : bdml_gnuplot_run(h, f, out, drawn);
+    fclose(f);
+    return status;
+}
+
 /* gnuplot writes into the temporary file that bdml_file keeps beside the target, which then takes the
  * target's name. */
 bdml_status bdml_plot_write(bdml_handle *h, const bdml_plot *plot, const char *path, bool *drawn)
 {
     bdml_status status = BDML_OK;
     bdml_file *file = NULL;
-    FILE *f = NULL;
     int out = -1;
 
     *drawn = false;
     BDML_TRY(bdml_plot_check_name(h, path));
-    if (plot->panel_count < 1)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "%s: a plot needs a panel", path);
     BDML_TRY(bdml_file_create(h, path, &file));
-    f = tmpfile();
     out = open(bdml_file_path(file), O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (!f || out < 0) {
+    if (out < 0) {
         status = bdml_fail(h, BDML_ERR_IO, "%s: no plot: %s", path, strerror(errno));
         goto done;
     }
-    script s = {f, h->c_locale};
-    write_script(&s, find_terminal(path), plot);
-    if (ferror(f)) {
-        status = bdml_fail(h, BDML_ERR_IO, "%s: no plot: a temporary file cannot be written", path);
-        goto done;
-    }
-    BDML_GO(bdml_gnuplot_run(h, f, out, drawn));
+    BDML_GO(draw(h, plot, find_terminal(path), path, out, drawn));
     if (!*drawn) goto done;
     status = bdml_file_commit(h, file);
     file = NULL;
     *drawn = status == BDML_OK;
 done:
     if (status != BDML_OK) *drawn = false;
-    if (f) fclose(f);
     if (out >= 0) close(out);
     bdml_file_discard(file);
+    return status;
+}
+
+bdml_status bdml_plot_svg(bdml_handle *h, const bdml_plot *plot, char **svg)
+{
+    bdml_status status = BDML_OK;
+    bool drawn = false;
+    *svg = NULL;
+    FILE *f = tmpfile();
+    if (!f) return bdml_fail(h, BDML_ERR_IO, "no plot: %s", strerror(errno));
+    BDML_GO(draw(h, plot, &terminals[0], "plot", fileno(f), &drawn));
+    if (!drawn) goto done;
+    long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (size < 0) {
+        status = bdml_fail(h, BDML_ERR_IO, "no plot: %s", strerror(errno));
+        goto done;
+    }
+    BDML_NEW(h, *svg, (size_t)size + 1);
+    rewind(f);
+    if (fread(*svg, 1, (size_t)size, f) != (size_t)size)
+        status = bdml_fail(h, BDML_ERR_IO, "no plot: a temporary file cannot be read");
+done:
+    fclose(f);
+    if (status != BDML_OK) {
+        free(*svg);
+        *svg = NULL;
+    }
     return status;
 }

@@ -1,9 +1,13 @@
-/* report.h - pictures: series of numbers in panels, drawn by gnuplot.
+/* report.h - pictures and pages of results.
  *
  * A plot is data: panels beside each other, each with its series, marks and axes. plot.c writes it down
- * as a gnuplot script, gnuplot.c runs gnuplot. Called by the command; calls base. */
+ * as a gnuplot script, gnuplot.c runs gnuplot. A figure (figure.c) is a plot made of the result of a
+ * command, a page (page.c) is one HTML file with all that such results hold. Called by the command; calls
+ * base. */
 #ifndef BDML_REPORT_H
 #define BDML_REPORT_H
+
+#include <jansson.h>
 
 #include "base/base.h"
 
@@ -12,14 +16,18 @@ typedef enum bdml_plot_style {
     BDML_PLOT_POINTS,
     BDML_PLOT_LINE_POINTS,
     BDML_PLOT_ERROR_BARS, /* line, points and a bar from low to high */
-    BDML_PLOT_BAND        /* the area from low to high */
+    BDML_PLOT_BAND,       /* the area from low to high */
+    BDML_PLOT_BARS,       /* points and a bar from low to high, no line */
+    BDML_PLOT_THIN        /* a thin line: wire frames */
 } bdml_plot_style;
 
-/* n points; those with a coordinate that is not finite are left out. */
+enum { BDML_PLOT_FAINT = 8 }; /* a colour that stands back */
+
+/* n points; those with a coordinate that is not finite are left out, and a line is broken there. */
 typedef struct bdml_plot_series {
     const char *title; /* in the key; NULL = not there */
     bdml_plot_style style;
-    int colour; /* 0 .. 7, of a palette that colour-blind readers can tell apart */
+    int colour; /* 0 .. 7, of a palette that colour-blind readers can tell apart; or BDML_PLOT_FAINT */
     int64_t n;
     const double *x, *y;
     const double *low, *high; /* error bars and bands; else NULL */
@@ -36,6 +44,10 @@ typedef struct bdml_plot_panel {
     bool log_x, log_y;
     bool equal;                        /* one unit is as long on both axes: maps, ellipses */
     double x_min, x_max, y_min, y_max; /* range; both the same: by the data */
+    bool y_from_zero;
+    bool bare;               /* no axes, ticks or grid: a picture */
+    int name_count;          /* x = 1 .. name_count have names instead of numbers, */
+    const char *const *name; /* when there are any */
     int series_count, mark_count;
     const bdml_plot_series *series;
     const bdml_plot_mark *mark;
@@ -55,8 +67,32 @@ bdml_status bdml_plot_check_name(bdml_handle *h, const char *path);
  * is told which package to install, and *drawn is false: a picture missing spoils no result. */
 bdml_status bdml_plot_write(bdml_handle *h, const bdml_plot *plot, const char *path, bool *drawn);
 
+/* The same as SVG text, the caller's to free; NULL when gnuplot is not there. */
+bdml_status bdml_plot_svg(bdml_handle *h, const bdml_plot *plot, char **svg);
+
 /* Feed the file `script` to gnuplot and what it writes on its standard output to the descriptor `out`
  * (gnuplot.c). */
 bdml_status bdml_gnuplot_run(bdml_handle *h, FILE *script, int out, bool *found);
+
+/* ---- figures (figure.c) -------------------------------------------------------------------------------- */
+
+typedef struct bdml_figure {
+    const char *name, *help;
+    const char *made_of; /* the commands whose --json it is made of */
+} bdml_figure;
+
+const bdml_figure *bdml_figure_at(int i); /* NULL past the end */
+bool bdml_figure_there(const char *name, const json_t *run);
+/* BDML_ERR_DATA when the result has nothing to draw it from. */
+bdml_status bdml_figure_write(bdml_handle *h, const char *name, const json_t *run, const char *path,
+                              bool *drawn);
+/* *svg: the caller's to free, NULL without gnuplot. alt: the picture in words. */
+bdml_status bdml_figure_svg(bdml_handle *h, const char *name, const json_t *run, char **svg,
+                            char *alt, size_t size);
+
+/* ---- page (page.c) ---------------------------------------------------------------------------------------- */
+
+/* One self-contained HTML page about the results in `runs`, an array of objects as --json prints them. */
+bdml_status bdml_page_write(bdml_handle *h, const json_t *runs, const char *path);
 
 #endif

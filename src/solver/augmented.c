@@ -174,6 +174,7 @@ bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
         BDML_TRY(look(e, false));
         bdml_active_rebuild(e);
         bdml_inner_restart(e);
+        bdml_history_note(e);
     }
     bdml_table_row(e);
     while (bdml_engine_gap(e) > e->s->gap && e->stop == BDML_STOP_DONE) {
@@ -181,6 +182,7 @@ bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
         BDML_TRY(one_round(e));
         e->rounds++;
         bdml_table_row(e);
+        bdml_history_note(e);
         if (bdml_engine_gap(e) <= e->s->gap) {
             e->stop = BDML_STOP_DONE; /* also when a limit came at the same time */
             break;

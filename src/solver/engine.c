@@ -132,6 +132,7 @@ static bdml_status go_on_whole(bdml_handle *h, bdml_problem *p, const bdml_solve
     stage->C = first.C;
     stage->C0 = first.C0;
     stage->stop = first.stop;
+    stage->history = first.history;
     warm.warm_metric = first.m;
     warm.warm_multiplier = first.y;
     warm.resume = NULL;

@@ -80,6 +80,7 @@ typedef struct bdml_stage {
     double seconds, C, C0;
     int rank;
     bdml_stop stop;
+    bdml_history history; /* so far, of this solve too */
 } bdml_stage;
 
 typedef struct bdml_engine {
@@ -221,6 +222,10 @@ bdml_status bdml_infeasible_test(bdml_engine *e, const double *y);
 
 /* collapse.c: user's C0; direction: a metric (scaled set) with the best ratio, in e->M. */
 bdml_status bdml_collapse_threshold(bdml_engine *e, double *C0);
+
+/* history.c */
+void bdml_history_add(bdml_history *h, double iteration, double lower, double upper);
+void bdml_history_note(bdml_engine *e); /* the bracket as it stands now */
 
 /* progress.c */
 void bdml_table_header(bdml_engine *e);

@@ -75,6 +75,7 @@ bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
     r->upper = e->upper * e->unit_f;
     r->lower = e->lower * e->unit_f;
     r->gap = bdml_engine_gap(e);
+    r->history = e->stage.history;
     r->kappa = r->trace = NAN;
     r->outcome = e->proof != BDML_PROOF_NONE ? BDML_INFEASIBLE
                  : r->gap <= e->s->gap       ? BDML_OPTIMAL

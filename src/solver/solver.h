@@ -76,6 +76,15 @@ typedef enum bdml_stop {
     BDML_STOP_STALLED, /* rounding keeps the bracket from closing further */
 } bdml_stop;
 
+/* How the bracket closed: iterations, lower and upper end after each round, in the user's units. When
+ * all rows are taken every second one is given up, and from then on fewer are kept. */
+enum { BDML_HISTORY_ROWS = 128 };
+typedef struct bdml_history {
+    int count;
+    int64_t seen, every; /* rounds so far; one in `every` is kept */
+    double iteration[BDML_HISTORY_ROWS], lower[BDML_HISTORY_ROWS], upper[BDML_HISTORY_ROWS];
+} bdml_history;
+
 /* All values in the user's units. */
 typedef struct bdml_solve_result {
     bdml_outcome outcome;
@@ -96,6 +105,7 @@ typedef struct bdml_solve_result {
     bool collapsed;        /* soft form: M = 0 is optimal */
     bool cut;              /* a limit or the user ended it, or the part of it in the span */
     double slack;          /* BDML_APPROXIMATE: the margin missed most, by this much */
+    bdml_history history;  /* of the engine; the paper's solvers keep none */
 } bdml_solve_result;
 
 void bdml_solve_result_free(bdml_solve_result *r); /* the arrays; r itself is the caller's */

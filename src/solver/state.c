@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static const double STATE_VERSION = 1.0;
+static const double STATE_VERSION = 2.0;
 /* Largest counter: whole numbers are exact in a double up to here. */
 static const double MOST_COUNT = 9007199254740992.0;
 
@@ -66,6 +66,16 @@ static void flag(walk *w, bool *v)
     *v = x != 0;
 }
 
+static void walk_history(walk *w, bdml_history *h)
+{
+    small(w, BDML_HISTORY_ROWS, &h->count);
+    counter(w, MOST_COUNT, &h->seen);
+    counter(w, MOST_COUNT, &h->every);
+    array(w, BDML_HISTORY_ROWS, h->iteration);
+    array(w, BDML_HISTORY_ROWS, h->lower);
+    array(w, BDML_HISTORY_ROWS, h->upper);
+}
+
 static void walk_stage(walk *w, bdml_stage *s)
 {
     double version = STATE_VERSION;
@@ -81,6 +91,7 @@ static void walk_stage(walk *w, bdml_stage *s)
     small(w, INT32_MAX, &s->rank);
     small(w, BDML_STOP_STALLED, &stop);
     s->stop = (bdml_stop)stop;
+    walk_history(w, &s->history);
 }
 
 static void walk_newton(walk *w, bdml_newton *n)

@@ -182,13 +182,14 @@ void bdml_checkpoint_put_job(bdml_handle *h, const recipe_job *j)
 
 /* ---- solves -------------------------------------------------------------------------------------- */
 
-enum { SCALARS = 18 };
+enum { SCALARS = 19, HISTORY_COLUMNS = 3 };
 
-/* Numbers of M, y and the proof in a result. */
+/* Numbers of M, y, the proof and the history in a result. */
 static int64_t result_count(const bdml_solve_result *r, int64_t m)
 {
     int64_t metric = r->diagonal ? r->d : (int64_t)r->d * r->d;
-    return SCALARS + (r->m ? metric : 0) + m + r->contradicting;
+    return SCALARS + (r->m ? metric : 0) + m + r->contradicting +
+           (int64_t)r->history.count * HISTORY_COLUMNS;
 }
 
 static bdml_status keep_result(bdml_handle *h, bdml_checkpoint *k, uint64_t fingerprint, int64_t m,
@@ -215,12 +216,18 @@ static bdml_status keep_result(bdml_handle *h, bdml_checkpoint *k, uint64_t fing
                                     (double)r->contradicting,
                                     r->C,
                                     r->C0,
-                                    r->collapsed + 2.0 * (r->m != NULL)};
+                                    r->collapsed + 2.0 * (r->m != NULL),
+                                    r->history.count};
     memcpy(x, scalar, sizeof scalar);
     int64_t metric = r->diagonal ? r->d : (int64_t)r->d * r->d;
     for (int64_t i = 0; r->m && i < metric; i++) x[at++] = r->m[i];
     for (int64_t t = 0; t < m; t++) x[at++] = r->y[t];
     for (int64_t t = 0; t < r->contradicting; t++) x[at++] = (double)r->important[t];
+    for (int i = 0; i < r->history.count; i++) {
+        x[at++] = r->history.iteration[i];
+        x[at++] = r->history.lower[i];
+        x[at++] = r->history.upper[i];
+    }
     k->solve[k->solves++] = (bdml_kept_solve){fingerprint, count, x};
     return BDML_OK;
 }
@@ -240,7 +247,7 @@ static bdml_status give_result(bdml_handle *h, const bdml_kept_solve *kept, int6
                 whole_below(x[1], BDML_STOP_STALLED) && whole_below(x[7], 1e15) &&
                 whole_below(x[9], 46340) && whole_below(x[10], x[9]) && whole_below(x[11], 1) &&
                 whole_below(x[12], BDML_PROOF_CONE) && whole_below(x[14], (double)m) &&
-                whole_below(x[17], 3);
+                whole_below(x[17], 3) && whole_below(x[18], BDML_HISTORY_ROWS);
     int64_t at = SCALARS;
 
     memset(r, 0, sizeof *r);
@@ -257,7 +264,10 @@ static bdml_status give_result(bdml_handle *h, const bdml_kept_solve *kept, int6
     r->C = x[15], r->C0 = x[16];
     r->collapsed = x[17] == 1.0 || x[17] == 3.0;
     int64_t metric = x[17] < 2.0 ? 0 : r->diagonal ? r->d : (int64_t)r->d * r->d;
-    if (kept->count != SCALARS + metric + m + r->contradicting) goto damaged;
+    r->history.count = (int)x[18];
+    if (kept->count !=
+        SCALARS + metric + m + r->contradicting + (int64_t)r->history.count * HISTORY_COLUMNS)
+        goto damaged;
     if (metric > 0) BDML_NEW(h, r->m, metric);
     BDML_NEW(h, r->y, m);
     BDML_NEW(h, r->important, r->contradicting);
@@ -266,6 +276,11 @@ static bdml_status give_result(bdml_handle *h, const bdml_kept_solve *kept, int6
     for (int64_t t = 0; t < r->contradicting; t++, at++) {
         fine = fine && whole_below(x[at], (double)(m - 1));
         if (fine) r->important[t] = (int64_t)x[at];
+    }
+    for (int i = 0; i < r->history.count; i++, at += HISTORY_COLUMNS) {
+        r->history.iteration[i] = x[at];
+        r->history.lower[i] = x[at + 1];
+        r->history.upper[i] = x[at + 2];
     }
     if (fine) goto done;
 damaged:

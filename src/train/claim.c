@@ -134,6 +134,21 @@ static json_t *contradictions(const bdml_solved *s)
     return list;
 }
 
+/* How the bracket closed, its last state included: three lists of one length. */
+static json_t *history_json(const bdml_solve_result *r)
+{
+    const bdml_history *h = &r->history;
+    json_t *iteration = json_array(), *lower = json_array(), *upper = json_array();
+    bool last = h->count > 0 && h->iteration[h->count - 1] < (double)r->iterations;
+    for (int i = 0; i < h->count + last; i++) {
+        bool kept = i < h->count;
+        json_array_append_new(iteration, json_real(kept ? h->iteration[i] : (double)r->iterations));
+        json_array_append_new(lower, number_or_null(kept ? h->lower[i] : r->lower));
+        json_array_append_new(upper, number_or_null(kept ? h->upper[i] : r->upper));
+    }
+    return json_pack("{s:o, s:o, s:o}", "iteration", iteration, "lower", lower, "upper", upper);
+}
+
 static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *model)
 {
     static const char *const status_names[] = {[BDML_OPTIMAL] = "optimal",
@@ -165,6 +180,7 @@ static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *mo
     if (o && r->outcome == BDML_APPROXIMATE)
         bad |= json_object_set_new(o, "margin_missed_by", json_real(r->slack));
     bad |= json_object_set_new(model->info, "certificate", o);
+    if (r->history.count > 0) bad |= json_object_set_new(model->info, "history", history_json(r));
     bad |= json_object_set_new(model->info, "times", json_pack("{s:f}", "solve", r->seconds));
     return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
                : BDML_OK;

@@ -1,11 +1,11 @@
-/* plot.c - several curves over the same x in one panel. */
+/* curves.c - several curves over the same x in one panel. */
 #include "cli.h"
 
 #include "report/report.h"
 
 enum { MOST_SERIES = 8 };
 
-bdml_status cli_plot_write(cli *c, const cli_plot *p, const char *path)
+bdml_status cli_curves_write(cli *c, const cli_curves *p, const char *path)
 {
     bdml_plot_series series[MOST_SERIES];
     int count = BDML_MIN(p->series, MOST_SERIES);

@@ -1,0 +1,60 @@
+/* line.c - the command line that gives this result again: arguments, and the options that were changed and
+ * say what is computed, not how or where it goes. */
+#include "cli.h"
+
+#include <stdlib.h>
+
+static bool is_means(const char *name)
+{
+    static const char *const means[] = {"threads", "jobs",  "memory", "json",       "quiet",
+                                        "verbose", "every", "resume", "checkpoint", "plot"};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        if (strcmp(means[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_plain(const char *s)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:+@%";
+    return *s && s[strspn(s, plain)] == '\0';
+}
+
+/* A word as a POSIX shell reads it. */
+static void word(FILE *f, const char *s)
+{
+    if (is_plain(s)) {
+        fputs(s, f);
+        return;
+    }
+    fputc('\'', f);
+    for (; *s; s++) fputs(*s == '\'' ? "'\\''" : (char[]){*s, '\0'}, f);
+    fputc('\'', f);
+}
+
+void cli_note_command(cli *c)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) return;
+    fprintf(f, "bdml %s", c->command->name);
+    for (int i = 0; i < c->arguments; i++) {
+        fputc(' ', f);
+        word(f, c->argument[i]);
+    }
+    for (int i = 0; i < cli_option_count(); i++) {
+        const bdml_option *o = cli_option_at(i);
+        const bdml_value *v =
+            i < bdml_option_count() ? &c->h->opt[i] : &c->own[i - bdml_option_count()];
+        if (!v->changed || is_means(o->name) || !cli_command_takes(c->command, o)) continue;
+        if (o->type == BDML_OPTION_FLAG) {
+            fprintf(f, " --%s%s", strcmp(v->text, "yes") == 0 ? "" : "no-", o->name);
+            continue;
+        }
+        fprintf(f, " --%s ", o->name);
+        word(f, v->text);
+    }
+    if (fclose(f) == 0) cli_put(c->result, "command_line", bdml_json_text(text));
+    free(text);
+}

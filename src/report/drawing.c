@@ -1,0 +1,53 @@
+/* drawing.c - a plot that owns its numbers and words. */
+#include "report/figures.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+bdml_plot_panel *bdml_drawing_panel(bdml_drawing *d)
+{
+    int k = d->plot.panel_count;
+    if (k == DRAWING_PANELS) return NULL;
+    d->plot.panel = d->panel;
+    d->plot.panel_count++;
+    d->panel[k].series = &d->series[d->series_count];
+    d->panel[k].mark = &d->mark[k];
+    return &d->panel[k];
+}
+
+static double *new_array(bdml_drawing *d, int64_t n)
+{
+    if (d->arrays == (int)(sizeof d->array / sizeof *d->array)) return NULL;
+    double *a = bdml_calloc(d->h, (size_t)BDML_MAX(n, 1), sizeof *a);
+    if (a) d->array[d->arrays++] = a;
+    return a;
+}
+
+bdml_plot_series *bdml_drawing_series(bdml_drawing *d, bdml_plot_style style, int64_t n, bool range)
+{
+    if (d->series_count == DRAWING_SERIES || d->plot.panel_count == 0) {
+        bdml_fail(d->h, BDML_ERR_ARGUMENT, "a figure holds at most %d series", DRAWING_SERIES);
+        return NULL;
+    }
+    bdml_plot_series *s = &d->series[d->series_count];
+    *s = (bdml_plot_series){.style = style, .n = n};
+    s->x = new_array(d, n);
+    s->y = new_array(d, n);
+    s->low = range ? new_array(d, n) : NULL;
+    s->high = range ? new_array(d, n) : NULL;
+    if (!s->x || !s->y || (range && (!s->low || !s->high))) return NULL;
+    d->series_count++;
+    d->panel[d->plot.panel_count - 1].series_count++;
+    return s;
+}
+
+const char *bdml_drawing_text(bdml_drawing *d, const char *fmt, ...)
+{
+    if (d->texts == DRAWING_TEXTS) return "";
+    char *text = d->text[d->texts++];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, DRAWING_TEXT, fmt, args);
+    va_end(args);
+    return text;
+}

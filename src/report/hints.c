@@ -1,0 +1,124 @@
+/* hints.c - what looks wrong in results, and what to do about it. */
+#include "report/page.h"
+
+static void begin(bdml_html *p, bool *some)
+{
+    fputs("<p class=\"hint\">", p->f);
+    *some = true;
+}
+
+static void end(bdml_html *p)
+{
+    fputs("</p>\n", p->f);
+}
+
+/* Mean of a - b over the splits and its standard error; NaN where there are no such lists. */
+double bdml_paired(const json_t *a, const json_t *b, double *se)
+{
+    const json_t *x = json_object_get(a, "errors"), *y = json_object_get(b, "errors");
+    size_t n = json_array_size(x);
+    double sum = 0.0, squares = 0.0;
+    *se = NAN;
+    if (n < 2 || json_array_size(y) != n) return NAN;
+    for (size_t i = 0; i < n; i++) {
+        double d =
+            json_number_value(json_array_get(x, i)) - json_number_value(json_array_get(y, i));
+        sum += d;
+        squares += d * d;
+    }
+    double mean = sum / (double)n;
+    double variance = BDML_MAX(squares - (double)n * mean * mean, 0.0) / (double)(n - 1);
+    *se = sqrt(variance / (double)n);
+    return mean;
+}
+
+static void compare(bdml_html *p, const json_t *run, bool *some)
+{
+    const json_t *mine = bdml_find_method(run, "bdml");
+    const json_t *plain = bdml_find_method(run, "euclidean");
+    size_t i;
+    json_t *other;
+    double se, difference = bdml_paired(mine, plain, &se);
+    if (mine && plain && difference > -2.0 * se) {
+        begin(p, some);
+        bdml_html_printf(
+            p,
+            "The plain Euclidean distance is as good here: bdml minus euclidean is %+.2f "
+            "± %.2f points, paired. The classes may lie well already, or the features "
+            "want another scale (try <code>--scale zscore</code>).",
+            difference, se);
+        end(p);
+    }
+    json_array_foreach(json_object_get(run, "methods"), i, other)
+    {
+        difference = bdml_paired(mine, other, &se);
+        if (!mine || other == mine || other == plain || !(difference > 2.0 * se)) continue;
+        begin(p, some);
+        bdml_html_text(p, bdml_json_string(other, "method"));
+        bdml_html_printf(p, " errs less than bdml on these splits: by %.2f ± %.2f points, paired.",
+                         difference, se);
+        end(p);
+    }
+}
+
+static void look_at_path(bdml_html *p, const json_t *run, bool *some)
+{
+    const json_t *rows = json_object_get(run, "path");
+    double chosen = bdml_json_number(json_object_get(run, "chosen"), "distortion");
+    double last = bdml_json_number(json_array_get(rows, json_array_size(rows) - 1), "distortion");
+    if (json_array_size(rows) < 2 || !(chosen >= last)) return;
+    begin(p, some);
+    bdml_html_printf(
+        p,
+        "The largest distortion tried, %g, was chosen: the best may lie beyond. Give a "
+        "longer <code>--grid</code>.",
+        last);
+    end(p);
+}
+
+static void look_at_training(bdml_html *p, const json_t *run, bool *some)
+{
+    if (bdml_is_infeasible(run)) {
+        begin(p, some);
+        fputs(
+            "The margins cannot all be met. Leave out <code>--hard</code>: then missed margins are "
+            "charged instead of forbidden; or raise <code>--distortion</code>. Rows named below "
+            "often carry a wrong label.",
+            p->f);
+        end(p);
+    }
+    if (strcmp(bdml_json_string(run, "status"), "stopped") == 0) {
+        begin(p, some);
+        bdml_html_printf(
+            p,
+            "The solver was stopped at a gap of %.1e. The bracket still holds; give more "
+            "time or iterations to close it.",
+            bdml_json_number(run, "gap"));
+        end(p);
+    }
+}
+
+bool bdml_page_hints(bdml_html *p, const json_t *runs)
+{
+    bool some = false;
+    size_t i, k;
+    json_t *run, *line;
+    json_array_foreach(runs, i, run)
+    {
+        if (bdml_is_evaluation(run)) compare(p, run, &some);
+        if (bdml_has_path(run)) look_at_path(p, run, &some);
+        if (bdml_is_training(run)) look_at_training(p, run, &some);
+        if (*bdml_json_string(run, "error") && !bdml_is_infeasible(run)) {
+            begin(p, &some);
+            bdml_html_text(p, bdml_json_string(run, "error"));
+            end(p);
+        }
+        json_array_foreach(json_object_get(run, "warnings"), k, line)
+        {
+            begin(p, &some);
+            bdml_html_text(p, json_string_value(line) ? json_string_value(line) : "");
+            end(p);
+        }
+    }
+    return some;
+}

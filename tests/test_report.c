@@ -1,0 +1,204 @@
+/* test_report.c - pages and figures made of results: what is told, what is escaped, what is refused. */
+#include "check.h"
+
+#include "report/page.h"
+#include "solver/engine.h"
+
+static const char PAGE[] = "test_report.html";
+
+static char *slurp(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = calloc(1, 1 << 22);
+    if (!f || !text) fail_msg("%s is not there", path);
+    size_t n = fread(text, 1, (1 << 22) - 1, f);
+    text[n] = '\0';
+    fclose(f);
+    return text;
+}
+
+static json_t *parse(const char *text)
+{
+    json_error_t error;
+    json_t *o = json_loads(text, 0, &error);
+    if (!o) fail_msg("%s", error.text);
+    return o;
+}
+
+static char *page_of(bdml_handle *h, const char *text)
+{
+    json_t *runs = parse(text);
+    check_ok(h, bdml_page_write(h, runs, PAGE));
+    json_decref(runs);
+    char *page = slurp(PAGE);
+    remove(PAGE);
+    return page;
+}
+
+static const char EVALUATION[] =
+    "[{\"data\": \"some/wi<ne>.csv\", \"points\": 10, \"dimension\": 2, \"neighbors\": 3, "
+    "\"splits\": 4, \"test_fraction\": 0.3, \"classes\": [\"<b>&\", \"two\"], "
+    "\"warnings\": [\"2 rows are the same under two classes\"], "
+    "\"command_line\": \"bdml eval x.csv\", \"methods\": ["
+    "{\"method\": \"euclidean\", \"error_mean\": 20.0, \"error_std\": 1.0, \"kappa\": 1.0, "
+    "\"fit_seconds\": 0.00001, \"errors\": [19, 21, 20, 20], \"confusion\": [[8, 2], [2, 8]]}, "
+    "{\"method\": \"bdml\", \"error_mean\": 10.0, \"error_std\": 1.0, \"kappa\": null, "
+    "\"fit_seconds\": 1.5, \"errors\": [9, 11, 11, 9], \"confusion\": [[9, 1], [0, 10]]}]}]";
+
+static void evaluation_is_told(void **state)
+{
+    char *page = page_of(*state, EVALUATION);
+    /* two sentences, with the paired difference worked by hand: -10, -10, -9, -11 */
+    check_true(strstr(page, "bdml, which errs on 10.00 %") != NULL);
+    check_true(strstr(page, "-10.00 ± 0.41 points, paired by split") != NULL);
+    /* names are text, not tags */
+    check_true(strstr(page, "wi&lt;ne&gt;.csv") && !strstr(page, "<ne>"));
+    check_true(strstr(page, "&lt;b&gt;&amp;") != NULL);
+    check_true(strstr(page, "2 rows are the same under two classes") != NULL);
+    check_true(strstr(page, "&lt; 0.001") && strstr(page, "∞"));
+    check_true(strstr(page, "10.0 %") && strstr(page, "90.0 %")); /* confusions of bdml */
+    check_true(strstr(page, "bdml eval x.csv") != NULL);
+    check_true(strstr(page, "Nothing looks wrong") == NULL); /* there is a warning */
+    /* self-contained: nothing is fetched, nothing is run */
+    check_true(!strstr(page, "http://www") && !strstr(page, "<script") && !strstr(page, "<link"));
+    free(page);
+}
+
+static void as_good_as_euclidean_is_said(void **state)
+{
+    char *page = page_of(
+        *state,
+        "[{\"methods\": [{\"method\": \"euclidean\", \"error_mean\": 2, \"errors\": [2, 2, 2]},"
+        "{\"method\": \"whiten\", \"error_mean\": 1, \"errors\": [1, 1, 1.1]},"
+        "{\"method\": \"bdml\", \"error_mean\": 2, \"errors\": [1, 2, 3]}]}]");
+    check_true(strstr(page, "Euclidean distance is as good") != NULL);
+    check_true(strstr(page, "whiten errs less than bdml") == NULL); /* 0.97 +- 0.55 is no case */
+    free(page);
+    page = page_of(
+        *state,
+        "[{\"methods\": [{\"method\": \"whiten\", \"error_mean\": 1, \"errors\": [1, 1, 1]},"
+        "{\"method\": \"bdml\", \"error_mean\": 2, \"errors\": [2, 2, 2.1]}]}]");
+    check_true(strstr(page, "whiten errs less than bdml on these splits: by 1.03 ± 0.03") != NULL);
+    free(page);
+}
+
+static void infeasible_is_told(void **state)
+{
+    char *page = page_of(
+        *state,
+        "[{\"status\": \"infeasible\", \"error\": \"proven infeasible\", \"proof\": \"every trace "
+        "and "
+        "margin\", \"proof_file\": \"m.bdml.proof\", \"data\": \"iris.csv\", \"distortion\": 10, "
+        "\"constraints\": 1350, \"active\": 211, \"contradictions\": [{\"constraint\": 1, \"i\": "
+        "138, "
+        "\"j\": null, \"k\": 70, \"multiplier\": 0.5}]}]");
+    check_true(strstr(page, "Found: there is none; 211 of the constraints contradict") != NULL);
+    check_true(strstr(page, "bdml certify m.bdml.proof iris.csv") != NULL);
+    check_true(strstr(page, "<td>138</td><td>–</td><td>70</td>") != NULL);
+    check_true(strstr(page, "Leave out <code>--hard</code>") != NULL);
+    check_true(strstr(page, "What distortion is") == NULL); /* no metric, no picture of it */
+    free(page);
+}
+
+static const char TRAINING[] =
+    "{\"data\": \"x.csv\", \"points\": 4, \"features\": 2, \"classes\": 2, \"fit_seconds\": 0.1, "
+    "\"method\": \"bdml\", \"status\": \"optimal\", \"lower\": 1.0, \"upper\": 1.001, \"gap\": "
+    "0.001, "
+    "\"distortion\": 10, \"kappa\": 10, \"constraints\": 5, \"spectrum\": {\"eigenvalues\": [4, 2, "
+    "0]}, "
+    "\"history\": {\"iteration\": [1, 2, 3], \"lower\": [0, 0.5, 1], \"upper\": [null, 2, 1.001]}, "
+    "\"view\": {\"before\": [[0, 1], [1, 0], [2, 2], [3, 1]], \"after\": [[0, 1], [1, 0], [2, 2], "
+    "[3, 1]], "
+    "\"class\": [0, 0, 1, 1], \"classes\": [\"a\", \"b\"]}}";
+
+static void figures_are_found(void **state)
+{
+    bdml_handle *h = *state;
+    json_t *run = parse(TRAINING), *other = parse(EVALUATION);
+    bool drawn;
+    static const char *const there[] = {"spectrum", "convergence", "view", "ellipsoids"};
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
+        check_true(bdml_figure_there(there[i], run));
+        check_ok(h, bdml_figure_write(h, there[i], run, "test_report.svg", &drawn));
+        if (!drawn) continue; /* no gnuplot here */
+        char *svg = slurp("test_report.svg");
+        check_true(strstr(svg, "<svg") != NULL);
+        free(svg);
+        remove("test_report.svg");
+    }
+    check_true(!bdml_figure_there("path", run) && !bdml_figure_there("roc", run));
+    check_true(bdml_figure_there("errors", json_array_get(other, 0)));
+    check_fails(h, bdml_figure_write(h, "path", run, "test_report.svg", &drawn), BDML_ERR_DATA,
+                "bdml path --json");
+    check_fails(h, bdml_figure_write(h, "pie", run, "test_report.svg", &drawn), BDML_ERR_ARGUMENT,
+                "the figures are: errors, path");
+    json_decref(run);
+    json_decref(other);
+}
+
+/* Without gnuplot the page is whole, and a sentence stands for each picture. */
+static void page_without_gnuplot(void **state)
+{
+    char *path = strdup(getenv("PATH") ? getenv("PATH") : ""), text[4096];
+    setenv("PATH", "/nonexistent", 1);
+    snprintf(text, sizeof text, "[%s]", TRAINING);
+    char *page = page_of(*state, text);
+    setenv("PATH", path, 1);
+    free(path);
+    check_true(strstr(page, "where gnuplot is installed") && !strstr(page, "<img"));
+    check_true(strstr(page, "it ends at [1, 1.001]") != NULL);
+    check_true(strstr(page, "</html>") != NULL);
+    free(page);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    char text[4096];
+    bdml_handle *h = *state;
+    snprintf(text, sizeof text, "[%s]", TRAINING);
+    json_t *runs = parse(text);
+    char *path = strdup(getenv("PATH") ? getenv("PATH") : "");
+    setenv("PATH", "/nonexistent", 1); /* gnuplot allocates nothing of ours, and takes time */
+    int64_t n = 1;
+    for (;; n++) {
+        h->fail_alloc = n;
+        bdml_status status = bdml_page_write(h, runs, PAGE);
+        h->fail_alloc = 0;
+        if (status == BDML_OK) break;
+        assert_int_equal(status, BDML_ERR_MEMORY);
+        check_true(access(PAGE, F_OK) != 0);
+    }
+    setenv("PATH", path, 1);
+    free(path);
+    check_true(n > 5);
+    remove(PAGE);
+    json_decref(runs);
+}
+
+/* Whatever the number of rounds: at most so many rows, the first among them, evenly apart. */
+static void history_is_bounded(void **state)
+{
+    (void)state;
+    for (int rounds = 1; rounds < 3000; rounds += 97) {
+        bdml_history h = {0};
+        for (int k = 0; k < rounds; k++) bdml_history_add(&h, k, k, 2.0 * k);
+        check_true(h.count >= 1 && h.count <= BDML_HISTORY_ROWS);
+        check_true(rounds > BDML_HISTORY_ROWS || h.count == rounds);
+        for (int i = 0; i < h.count; i++) {
+            check_close(h.iteration[i], (double)(i * h.every), 0.0);
+            check_close(h.upper[i], 2.0 * h.lower[i], 0.0);
+        }
+        check_true(h.iteration[h.count - 1] + (double)h.every >= rounds);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(evaluation_is_told),      handle_test(as_good_as_euclidean_is_said),
+        handle_test(infeasible_is_told),      handle_test(figures_are_found),
+        handle_test(page_without_gnuplot),    handle_test(every_allocation_may_fail),
+        cmocka_unit_test(history_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+#!/bin/sh
+# The commands report and plot, on bundled data; where Chromium is installed the page is looked at.
+set -u
+bdml=$BDML_COMMAND
+wine=$BDML_SOURCE/data/wine.csv
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+check() { # NAME COMMAND...: must succeed
+    name=$1
+    shift
+    if "$@" >"$work/out" 2>"$work/err"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: $name"
+        sed 's/^/    /' "$work/err"
+        failed=$((failed + 1))
+    fi
+}
+quick="--reference zscore --distortion 10 --softness 5 --passes 1 --scale zscore"
+
+cd "$work" || exit 1
+"$bdml" eval "$wine" --methods euclidean,bdml $quick --splits 2 --json >eval.json
+"$bdml" path "$wine" --splits 2 --grid 1,10,100 --json >path.json 2>/dev/null
+"$bdml" train "$wine" $quick -o wine.bdml --json >train.json
+"$bdml" train "$BDML_SOURCE/data/iris.csv" --hard --distortion 10 -o i.bdml --json >infeasible.json 2>/dev/null
+check "report of results" "$bdml" report eval.json path.json train.json -o all.html
+for words in "Error of each method" "Error against distortion" "The certificate" "Spectrum of M" \
+    "What is mistaken for what" "bdml eval" "prefers-color-scheme:dark"; do
+    check "page has '$words'" grep -q -- "$words" all.html
+done
+check "report of a proof" "$bdml" report infeasible.json -o none.html
+check "proof is told" grep -q "there is none" none.html
+check "report of data" "$bdml" report "$wine" --methods euclidean --splits 2 $quick -o data.html \
+    --save data.json
+check "results are kept" "$bdml" report data.json -o again.html
+check "the same page again" cmp data.html again.html
+if command -v gnuplot >/dev/null 2>&1; then
+    for figure in errors path view spectrum convergence ellipsoids; do
+        check "plot $figure" "$bdml" plot eval.json path.json train.json --figure $figure -o $figure.svg
+        check "picture of $figure" test -s $figure.svg
+    done
+fi
+# a result is not data, and not every JSON is a result
+echo '[1, 2' >broken.json
+echo '{"a": 1' >half.json
+for bad in "half.json" "absent.json"; do
+    if "$bdml" report $bad -o bad.html 2>said; then
+        echo "FAILED: $bad was taken"
+        failed=$((failed + 1))
+    fi
+    check "no page of $bad" test ! -e bad.html
+done
+"$bdml" report half.json -o bad.html 2>said
+check "half.json is told" grep -q "half.json, line" said
+
+chromium=$(command -v chromium || command -v chromium-browser || true)
+if [ -n "$chromium" ]; then
+    check "Chromium shows the page" timeout 60 "$chromium" --headless --no-sandbox --disable-gpu \
+        --hide-scrollbars --window-size=1000,3000 --screenshot="$work/page.png" "file://$work/all.html"
+    size=$(wc -c <page.png 2>/dev/null || echo 0)
+    check "the picture of it is not empty ($size bytes)" test "$size" -gt 50000
+fi
+echo "cases: $passed passed, $failed failed"
+[ $failed -eq 0 ]
