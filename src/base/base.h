@@ -172,6 +172,27 @@ int bdml_threads_for(const bdml_handle *h, double operations);
  * work in a parallel region of the parent's. */
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out);
 
+/* ---- jobs (jobs.c) ---- */
+
+/* One job of several, with the handle of its worker. */
+typedef bdml_status (*bdml_job_fn)(bdml_handle *own, void *user, int64_t job);
+
+typedef struct bdml_jobs {
+    const char *what;    /* for progress and messages */
+    int64_t done, total; /* finished before these, and with them: for the progress */
+    int64_t count;
+    int workers; /* jobs at a time; they share the threads of the handle */
+    bdml_job_fn run;
+    void *user;
+} bdml_jobs;
+
+/* Run jobs 0..count-1, started in this order. The first failure stops the rest and is returned. What a
+ * job writes is its own affair, and must not depend on which worker runs it. Warnings of the calling
+ * thread's worker reach the log. */
+bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs);
+/* Asked by a job: is it being cut short? What it returns then does not count. */
+bool bdml_jobs_stopped(const bdml_handle *own);
+
 /* Put one line on the handle and return `status`. Number text in it is locale-proof. */
 bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);
 #ifdef __clang_analyzer__ /* tell it what the function does: the status comes back */
