@@ -1,23 +1,22 @@
-/* cmd_eval.c - bdml eval DATA [--method NAME | --methods A,B,C] */
+/* cmd_eval.c - bdml eval DATA [--method NAME | --methods A,B,C | --methods all] */
 #include "cli.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
-#include "train/train.h"
+#include "evaluate/evaluate.h"
 
 /* Names are checked before the data are read. */
 static bdml_status check_methods(cli *c)
 {
     const char *list = bdml_get(c->h, "methods"), *one = bdml_get(c->h, "method");
+    const bdml_method **method;
+    int count;
     if (list[0] && bdml_opt_changed(c->h, BDML_OPT_METHOD))
         return bdml_fail(c->h, BDML_ERR_ARGUMENT, "give --method or --methods, not both");
-    const char *p = list[0] ? list : one;
-    for (;;) {
-        size_t n = strcspn(p, ",");
-        if (!bdml_method_find(c->h, p, n)) return BDML_ERR_ARGUMENT;
-        if (!p[n]) return BDML_OK;
-        p += n + 1;
-    }
+    BDML_TRY(bdml_methods_listed(c->h, list[0] ? list : one, &count, &method));
+    free(method);
+    return BDML_OK;
 }
 
 static double number(const json_t *row, const char *key)
@@ -31,36 +30,98 @@ static void print_setup(cli *c, const bdml_dataset *data)
     int64_t folds = bdml_opt_int(c->h, BDML_OPT_FOLDS);
     printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0], data->n, data->d,
            data->classes);
-    printf("%s-NN error over ", bdml_get(c->h, "neighbors"));
+    const char *k = bdml_get(c->h, "neighbors");
+    printf("%s-NN error over ", strcmp(k, "auto") == 0 ? "k" : k);
     if (folds > 0)
         printf("%" PRId64 " folds", folds);
     else
         printf("%s random splits, %.4g %% of the rows for testing", bdml_get(c->h, "splits"),
                100.0 * bdml_opt_real(c->h, BDML_OPT_TEST_FRACTION));
-    printf(", scale %s\n\n", bdml_get(c->h, "scale"));
+    printf(",%sscale %s\n\n", strcmp(k, "auto") == 0 ? " k auto, " : " ", bdml_get(c->h, "scale"));
+}
+
+static void add_row(cli_table *t, const json_t *row, bool several)
+{
+    const json_t *versus = json_object_get(row, "versus");
+    const char *name = json_string_value(json_object_get(row, "method"));
+    cli_cell(t, "%s", name ? name : "?");
+    cli_cell_real(t, "%.2f", number(row, "error_mean"));
+    cli_cell_real(t, "%.2f", number(row, "error_std"));
+    if (several) {
+        double se = number(versus, "standard_error_corrected");
+        cli_cell_real(t, "%+.2f", number(versus, "difference"));
+        cli_cell_real(t, "%.2f", isnan(se) ? number(versus, "standard_error") : se);
+        cli_cell_real(t, "%.2g", number(versus, "p_value"));
+    }
+    cli_cell_real(t, "%.3g", number(row, "kappa"));
+    cli_cell_real(t, "%.3f", number(row, "fit_seconds"));
 }
 
 static bdml_status print_table(cli *c, const json_t *methods)
 {
+    bool several = json_array_size(methods) > 1;
     cli_table t;
     size_t i;
     json_t *row;
-    cli_table_init(&t, c->h, "lrrrr");
+    cli_table_init(&t, c->h, several ? "lrrrrrrr" : "lrrrr");
     cli_cell(&t, "method");
     cli_cell(&t, "error %%");
     cli_cell(&t, "std");
+    if (several) {
+        cli_cell(&t, "vs best");
+        cli_cell(&t, "se");
+        cli_cell(&t, "p");
+    }
     cli_cell(&t, "kappa");
     cli_cell(&t, "fit s");
+    json_array_foreach(methods, i, row) add_row(&t, row, several);
+    return cli_table_print(&t, stdout);
+}
+
+/* "bdml chose distortion 1 (4), 10 (6)": values with the number of splits, a line a setting. */
+static void print_chosen(const json_t *row)
+{
+    json_t *counts, *count;
+    const char *key, *value, *name = json_string_value(json_object_get(row, "method"));
+    json_object_foreach(json_object_get(row, "chosen"), key, counts)
+    {
+        const char *before = "";
+        printf("%s chose %s", name ? name : "?", key);
+        json_object_foreach(counts, value, count)
+        {
+            printf("%s %s (%lld)", before, value, (long long)json_integer_value(count));
+            before = ",";
+        }
+        printf("\n");
+    }
+}
+
+/* What the columns mean, who was left out and why, what was chosen. */
+static void print_notes(const json_t *methods, bool folds)
+{
+    size_t i;
+    json_t *row;
+    bool compared = false, first = true;
     json_array_foreach(methods, i, row)
     {
-        const char *name = json_string_value(json_object_get(row, "method"));
-        cli_cell(&t, "%s", name ? name : "?");
-        cli_cell_real(&t, "%.2f", number(row, "error_mean"));
-        cli_cell_real(&t, "%.2f", number(row, "error_std"));
-        cli_cell_real(&t, "%.3g", number(row, "kappa"));
-        cli_cell_real(&t, "%.3f", number(row, "fit_seconds"));
+        const char *reason = json_string_value(json_object_get(row, "error"));
+        compared = compared || json_is_object(json_object_get(row, "versus"));
+        if (reason) printf("%s%s\n", first ? "\n" : "", reason);
+        if (reason) first = false;
     }
-    return cli_table_print(&t, stdout);
+    if (compared)
+        printf("\nvs best: mean difference to the best other method on the same splits\nse, p: its "
+               "standard error and significance, %s\n",
+               folds ? "by a paired t-test" : "corrected for overlapping splits");
+    first = true;
+    json_array_foreach(methods, i, row)
+    {
+        if (first && json_object_size(json_object_get(row, "chosen")) > 0) {
+            printf("\n");
+            first = false;
+        }
+        print_chosen(row);
+    }
 }
 
 bdml_status cli_eval(cli *c)
@@ -83,6 +144,8 @@ bdml_status cli_eval(cli *c)
     if (cli_json(c)) goto done;
     if (!cli_quiet(c)) print_setup(c, data);
     BDML_GO(print_table(c, json_object_get(c->result, "methods")));
+    if (!cli_quiet(c))
+        print_notes(json_object_get(c->result, "methods"), bdml_opt_int(c->h, BDML_OPT_FOLDS) > 0);
 done:
     bdml_free_bytes(text);
     bdml_free_dataset(data);

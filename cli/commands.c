@@ -39,10 +39,15 @@ static const cli_command commands[] = {
      "bdml neighbors iris.csv -k 5 --which other -o impostors.csv", cli_neighbors},
     {"eval", "DATA", "[--method NAME | --methods A,B,C]", "measure the k-NN error of methods",
      "Trains and tests one method, or several side by side on the same splits of DATA, and "
-     "reports mean and standard deviation of the k-NN error in percent, the distortion kappa and "
-     "the time to fit.",
+     "reports mean and standard deviation of the k-NN error in percent, the difference to the best "
+     "of the others with its significance, the distortion kappa and the time to fit. Whatever is "
+     "chosen (distortion, softness, reference; --scale auto; --neighbors auto) is chosen inside "
+     "the training rows of each split. With --json the result also has the errors and choices "
+     "split by split and the confusion matrix.",
      COMMON "input prepare train methods constraints neighbors evaluate",
-     "bdml eval wine.csv --methods euclidean,whiten --scale zscore", cli_eval},
+     "bdml eval wine.csv --methods euclidean,whiten --scale zscore\n"
+     "bdml eval wine.csv --methods all --jobs 2 --json >wine-run.json",
+     cli_eval},
     {"path", "DATA", "[--grid K,K,...] [-o FILE.csv] [--plot FILE.svg]",
      "follow the metric and its error along the distortion cap K",
      "Learns a metric for each K of --grid, each from the one before. Only K changes: the "

@@ -152,7 +152,7 @@ exits 2 "train does not take --splits, which belongs to: eval" train a --splits 
 exits 2 "train does not take --points, which belongs to: generate" train a -n 3
 exits 2 "--output needs a value: --output FILE" train a -o
 exits 2 "--output needs a value" train a --output --json
-exits 2 "--scale must be one of none|zscore|minmax|unit, got 'big'" train a --scale big
+exits 2 "--scale must be one of none|zscore|minmax|unit|auto, got 'big'" train a --scale big
 exits 2 "--scale must be one of" train a --scale=
 exits 2 "--threads must be a whole number" train a --threads two
 exits 2 "--test-fraction must be a number from 0 to 1" eval a --test-fraction 2
@@ -301,6 +301,14 @@ for threads in 1 2; do
         grep -v seconds >threads-$threads
 done
 ok "eval: the same bytes with 1 and 2 threads" cmp -s threads-1 threads-2
+for jobs in 1 2; do
+    "$bdml" eval "$data/iris.csv" --methods all --scale auto --distortion 3 --splits 2 --jobs $jobs --json -q |
+        grep -v fit_seconds >jobs-$jobs
+done
+ok "eval: the same bytes with 1 and 2 jobs" cmp -s jobs-1 jobs-2
+ok "eval: all methods" [ "$(grep -c '"method": "\(bdml\|euclidean\|whiten\)"' jobs-1)" -ge 3 ]
+works eval "$data/iris.csv" --methods euclidean,bdml --hard --splits 2
+ok "eval: a method that refuses says why" grep -q '^split 1, method bdml: ' out
 works eval "$data/iris.csv" --method euclidean --folds 5 --stratify
 works eval "$data/iris.csv" --method euclidean --folds 5 --no-stratify -k5
 

@@ -60,7 +60,7 @@ typedef enum bdml_opt {
 /* Choices of options.def, in the order of their lists there. */
 enum { BDML_AUTO_AUTO, BDML_AUTO_YES, BDML_AUTO_NO };
 enum { BDML_MISSING_ERROR, BDML_MISSING_DROP, BDML_MISSING_MEAN };
-enum { BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX, BDML_SCALE_UNIT };
+enum { BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX, BDML_SCALE_UNIT, BDML_SCALE_AUTO };
 enum { BDML_KIND_PAIR, BDML_KIND_TRIPLET };
 enum { BDML_RULE_AUTO, BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
 enum { BDML_SEARCH_AUTO, BDML_SEARCH_BRUTE, BDML_SEARCH_TREE };
@@ -171,6 +171,27 @@ int bdml_threads_for(const bdml_handle *h, double operations);
 /* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
  * work in a parallel region of the parent's. */
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out);
+
+/* ---- jobs (jobs.c) ---- */
+
+/* One job of several, with the handle of its worker. */
+typedef bdml_status (*bdml_job_fn)(bdml_handle *own, void *user, int64_t job);
+
+typedef struct bdml_jobs {
+    const char *what;    /* for progress and messages */
+    int64_t done, total; /* finished before these, and with them: for the progress */
+    int64_t count;
+    int workers; /* jobs at a time; they share the threads of the handle */
+    bdml_job_fn run;
+    void *user;
+} bdml_jobs;
+
+/* Run jobs 0..count-1, started in this order. The first failure stops the rest and is returned. What a
+ * job writes is its own affair, and must not depend on which worker runs it. Warnings of the calling
+ * thread's worker reach the log. */
+bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs);
+/* Asked by a job: is it being cut short? What it returns then does not count. */
+bool bdml_jobs_stopped(const bdml_handle *own);
 
 /* Put one line on the handle and return `status`. Number text in it is locale-proof. */
 bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);

@@ -10,15 +10,12 @@ static const bdml_option table[BDML_OPT_COUNT] = {
 #undef BDML_OPT
 };
 
-/* Numbers whose default is "auto": chosen where a method chooses, and this where nothing does. */
+/* Numbers that may be "auto": chosen where a method chooses, and this where nothing does. */
 static const struct {
     bdml_opt id;
     double number;
-} automatic[] = {{BDML_OPT_DISTORTION, 10},
-                 {BDML_OPT_SOFTNESS, 5},
-                 {BDML_OPT_PASSES, 1},
-                 {BDML_OPT_TARGETS, 3},
-                 {BDML_OPT_IMPOSTORS, 3}};
+} automatic[] = {{BDML_OPT_NEIGHBORS, 3}, {BDML_OPT_DISTORTION, 10}, {BDML_OPT_SOFTNESS, 5},
+                 {BDML_OPT_PASSES, 1},    {BDML_OPT_TARGETS, 3},     {BDML_OPT_IMPOSTORS, 3}};
 
 static bool take_automatic(int id, const char *text, bdml_value *v)
 {

@@ -268,6 +268,12 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prep
                            (long long)data->n, data->d);
         goto done;
     }
+    if (p->scale == BDML_SCALE_AUTO) {
+        status = bdml_fail(h, BDML_ERR_ARGUMENT,
+                           "scale auto is for training and evaluation: say none, zscore, minmax or "
+                           "unit here");
+        goto done;
+    }
     if (bdml_opt_int(h, BDML_OPT_MISSING) == BDML_MISSING_MEAN)
         BDML_GO(bdml_prepare_means(h, data, p));
     BDML_GO(bdml_prepare_widths(h, data, p));

@@ -1,63 +1,80 @@
 /* classify.c - bdml_evaluate: repeated splits, each method trained on the training rows and scored by
- * k-NN on the test rows. Scaling, PCA and everything else that is fitted sees training rows only. */
+ * k-NN on the test rows. Scaling, PCA, every choice and everything else that is fitted sees training
+ * rows only.
+ *
+ * A job is one method on one split. A method that refuses the data (too few points of a class, margins
+ * proven infeasible, ...) is out, with its reason; the others go on. */
 #include "evaluate/evaluate.h"
 
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
 
-/* ---- methods asked for ----------------------------------------------------------------------- */
+/* What the jobs share. */
+typedef struct evaluation {
+    bdml_protocol protocol;
+    int methods;
+    bdml_score *score;
+} evaluation;
 
-static void free_scores(int count, bdml_score *score)
-{
-    for (int m = 0; score && m < count; m++) {
-        free(score[m].error);
-        free(score[m].kappa);
-        free(score[m].fit_seconds);
-        bdml_confusion_free(&score[m].confusion);
-    }
-    free(score);
-}
+/* ---- one split ------------------------------------------------------------------------------------ */
 
-static bdml_status init_score(bdml_handle *h, const bdml_method *method, int splits, int classes,
-                              bdml_score *s)
+/* The rows of a split: order[0..train) to learn from, the rest to test on. */
+static bdml_status split_rows(bdml_handle *h, const bdml_dataset *data, int split, int64_t *order,
+                              int64_t *train)
 {
     bdml_status status = BDML_OK;
-    s->method = method;
-    s->splits = splits;
-    BDML_NEW(h, s->error, splits);
-    BDML_NEW(h, s->kappa, splits);
-    BDML_NEW(h, s->fit_seconds, splits);
-    status = bdml_confusion_init(h, classes, &s->confusion);
+    uint64_t seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
+    int folds = (int)bdml_opt_int(h, BDML_OPT_FOLDS);
+    const int32_t *y = bdml_opt_int(h, BDML_OPT_STRATIFY) ? data->y : NULL;
+    int32_t *fold = NULL;
+    if (folds == 0)
+        return bdml_split_random(h, data->n, y, bdml_opt_real(h, BDML_OPT_TEST_FRACTION), seed,
+                                 (uint64_t)split, order, train);
+    BDML_NEW(h, fold, data->n);
+    BDML_GO(bdml_split_folds(h, data->n, y, folds, seed, 0, fold));
+    int64_t test = data->n;
+    *train = 0;
+    for (int64_t i = 0; i < data->n; i++)
+        if (fold[i] != split) order[(*train)++] = i;
+    for (int64_t i = data->n - 1; i >= 0; i--)
+        if (fold[i] == split) order[--test] = i;
 done:
+    free(fold);
     return status;
 }
 
-/* "a,b,c" of the setting methods; unset: the setting method alone. */
-static bdml_status list_methods(bdml_handle *h, int splits, int classes, int *count,
-                                bdml_score **out)
+static bdml_status make_split(bdml_handle *h, const bdml_dataset *data, int split,
+                              bdml_dataset **train, bdml_dataset **test)
 {
-    const char *list = bdml_opt_text(h, BDML_OPT_METHODS);
-    if (!*list) list = bdml_opt_text(h, BDML_OPT_METHOD);
-    int names = 1;
-    for (const char *p = list; *p; p++) names += *p == ',';
-    *count = 0;
-    *out = bdml_calloc(h, (size_t)names, sizeof **out);
-    if (!*out) return BDML_ERR_MEMORY;
-    for (const char *p = list;; p++) {
-        size_t length = strcspn(p, ",");
-        const bdml_method *method = bdml_method_find(h, p, length);
-        if (!method) return BDML_ERR_ARGUMENT;
-        BDML_TRY(init_score(h, method, splits, classes, &(*out)[(*count)++]));
-        p += length;
-        if (!*p) return BDML_OK;
-    }
+    bdml_status status = BDML_OK;
+    int64_t *order = NULL, count;
+    BDML_NEW(h, order, data->n);
+    BDML_GO(split_rows(h, data, split, order, &count));
+    BDML_GO(bdml_dataset_subset(h, data, count, order, train));
+    BDML_GO(bdml_dataset_subset(h, data, data->n - count, order + count, test));
+done:
+    free(order);
+    return status;
 }
 
-/* ---- one split --------------------------------------------------------------------------------- */
+/* ---- one method on one split ------------------------------------------------------------------------ */
 
-static bdml_status score_method(bdml_handle *h, const bdml_dataset *train, const bdml_dataset *test,
-                                int split, bdml_score *score)
+/* What the model says it chose, less the account of how. */
+static bdml_status keep_choice(bdml_handle *h, const bdml_model *model, json_t **chosen)
+{
+    static const char *const account[] = {"tried", "folds", "error", "standard_error", "score"};
+    json_t *selection = json_object_get(model->info, "selection");
+    if (!selection) return BDML_OK;
+    *chosen = json_copy(selection);
+    if (!*chosen) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < sizeof account / sizeof *account; k++)
+        json_object_del(*chosen, account[k]);
+    return BDML_OK;
+}
+
+static bdml_status score_split(bdml_handle *h, const bdml_dataset *train, const bdml_dataset *test,
+                               int split, bdml_score *score)
 {
     bdml_status status = BDML_OK;
     bdml_model *model = NULL;
@@ -69,133 +86,60 @@ static bdml_status score_method(bdml_handle *h, const bdml_dataset *train, const
     BDML_GO(bdml_train_method(h, score->method, train, NULL, &model));
     score->fit_seconds[split] = bdml_now() - start;
     score->kappa[split] = model->kappa;
+    BDML_GO(keep_choice(h, model, &score->chosen[split]));
     BDML_GO(bdml_predict(h, model, train, test->n, test->x, test->d, predicted));
-    for (int64_t i = 0; i < test->n; i++) {
-        wrong += predicted[i] != test->y[i];
-        bdml_confusion_add(&score->confusion, test->y[i], predicted[i]);
-    }
+    for (int64_t i = 0; i < test->n; i++) wrong += predicted[i] != test->y[i];
     score->error[split] = 100.0 * (double)wrong / (double)test->n;
+#pragma omp critical(bdml_evaluate_score)
+    for (int64_t i = 0; i < test->n; i++)
+        bdml_confusion_add(&score->confusion, test->y[i], predicted[i]);
 done:
     free(predicted);
     bdml_free_model(model);
     return status;
 }
 
-/* The rows of a split: order[0..train) to learn from, the rest to test on. */
-static bdml_status split_rows(bdml_handle *h, const bdml_dataset *data, int split, int32_t *fold,
-                              int64_t *order, int64_t *train)
+/* Refused, as opposed to broken off or broken. */
+static bool is_refusal(bdml_status status)
 {
-    uint64_t seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
-    int folds = (int)bdml_opt_int(h, BDML_OPT_FOLDS);
-    const int32_t *y = bdml_opt_int(h, BDML_OPT_STRATIFY) ? data->y : NULL;
-    if (folds == 0)
-        return bdml_split_random(h, data->n, y, bdml_opt_real(h, BDML_OPT_TEST_FRACTION), seed,
-                                 (uint64_t)split, order, train);
-    /* k-fold: split = repeat * folds + the fold that is tested. */
-    BDML_TRY(bdml_split_folds(h, data->n, y, folds, seed, (uint64_t)(split / folds), fold));
-    int64_t test = data->n;
-    *train = 0;
-    for (int64_t i = 0; i < data->n; i++)
-        if (fold[i] != split % folds) order[(*train)++] = i;
-    for (int64_t i = data->n - 1; i >= 0; i--)
-        if (fold[i] == split % folds) order[--test] = i;
-    return BDML_OK;
+    return status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE ||
+           status == BDML_ERR_ARGUMENT || status == BDML_ERR_LAPACK;
 }
 
-static bdml_status run_split(bdml_handle *h, const bdml_dataset *data, int split, int methods,
-                             bdml_score *score, int32_t *fold, int64_t *order)
+/* The reason of the first split counts, whichever was run first. */
+static void note_refusal(bdml_handle *own, bdml_status status, int split, bdml_score *score)
+{
+    bdml_fail_context(own, status, "split %d, method %s", split + 1, score->method->name);
+#pragma omp critical(bdml_evaluate_score)
+    if (split < score->failed) {
+        score->failed = split;
+        score->status = status;
+        snprintf(score->reason, sizeof score->reason, "%s", bdml_last_error(own));
+    }
+}
+
+static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
 {
     bdml_status status = BDML_OK;
+    evaluation *e = user;
+    int split = (int)(job / e->methods), failed;
+    bdml_score *score = &e->score[job % e->methods];
     bdml_dataset *train = NULL, *test = NULL;
-    int64_t count;
 
-    BDML_GO(split_rows(h, data, split, fold, order, &count));
-    BDML_GO(bdml_dataset_subset(h, data, count, order, &train));
-    BDML_GO(bdml_dataset_subset(h, data, data->n - count, order + count, &test));
-    for (int m = 0; m < methods; m++) {
-        int64_t fit = (int64_t)split * methods + m, fits = (int64_t)score[m].splits * methods;
-        BDML_GO(bdml_progress(h, "evaluate", fit, fits));
-        bdml_progress_hold(h, "evaluate", fit, fits);
-        status = score_method(h, train, test, split, &score[m]);
-        bdml_progress_release(h);
-        if (status != BDML_OK) {
-            bdml_fail_context(h, status, "split %d, method %s", split + 1, score[m].method->name);
-            goto done;
-        }
-    }
+#pragma omp critical(bdml_evaluate_score)
+    failed = score->failed;
+    if (failed < split) return BDML_OK;
+    BDML_GO(make_split(own, e->protocol.data, split, &train, &test));
+    status = score_split(own, train, test, split, score);
+    if (status != BDML_OK) note_refusal(own, status, split, score);
+    if (is_refusal(status)) status = BDML_OK;
 done:
     bdml_free_dataset(train);
     bdml_free_dataset(test);
     return status;
 }
 
-/* ---- result ---------------------------------------------------------------------------------------- */
-
-static json_t *list_of(int n, const double *v)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_real(v[i]));
-    return list;
-}
-
-/* Per class, in percent; null for a class that was never tested. */
-static json_t *recall_json(const bdml_confusion *c)
-{
-    json_t *list = json_array();
-    for (int k = 0; k < c->classes; k++) {
-        double recall = bdml_confusion_recall(c, k);
-        json_array_append_new(list, isnan(recall) ? json_null() : json_real(recall));
-    }
-    return list;
-}
-
-static json_t *confusion_json(const bdml_confusion *c)
-{
-    json_t *rows = json_array();
-    for (int t = 0; t < c->classes; t++) {
-        json_t *row = json_array();
-        for (int p = 0; p < c->classes; p++)
-            json_array_append_new(row, json_integer(
-                                           c->count[(size_t)t * (size_t)c->classes + (size_t)p]));
-        json_array_append_new(rows, row);
-    }
-    return rows;
-}
-
-/* An infinite kappa (singular M) is null: JSON has no infinity. */
-static json_t *score_json(const bdml_score *s)
-{
-    double kappa = bdml_mean(s->splits, s->kappa);
-    return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o}", "method", s->method->name,
-                     "error_mean", bdml_mean(s->splits, s->error), "error_std",
-                     bdml_sample_std(s->splits, s->error), "kappa",
-                     isfinite(kappa) ? json_real(kappa) : json_null(), "fit_seconds",
-                     bdml_mean(s->splits, s->fit_seconds), "errors", list_of(s->splits, s->error),
-                     "recall", recall_json(&s->confusion), "confusion",
-                     confusion_json(&s->confusion));
-}
-
-static bdml_status write_result(bdml_handle *h, const bdml_dataset *data, int splits, int methods,
-                                const bdml_score *score, char **json)
-{
-    int64_t folds = bdml_opt_int(h, BDML_OPT_FOLDS);
-    json_t *list = json_array(), *classes = json_array();
-    for (int m = 0; m < methods; m++) json_array_append_new(list, score_json(&score[m]));
-    for (int c = 0; c < data->classes; c++)
-        json_array_append_new(classes, bdml_json_text(data->class_name[c]));
-    json_t *root = json_pack("{s:I, s:i, s:o, s:I, s:s, s:i, s:f, s:b, s:I, s:o}", "points",
-                             (json_int_t)data->n, "dimension", data->d, "classes", classes,
-                             "neighbors", (json_int_t)bdml_opt_int(h, BDML_OPT_NEIGHBORS), "scale",
-                             bdml_opt_text(h, BDML_OPT_SCALE), "splits", splits, "test_fraction",
-                             folds ? 1.0 / (double)folds : bdml_opt_real(h, BDML_OPT_TEST_FRACTION),
-                             "stratified", (int)bdml_opt_int(h, BDML_OPT_STRATIFY), "seed",
-                             (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
-    if (root && data->source) json_object_set_new(root, "data", bdml_json_text(data->source));
-    *json = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(root);
-    return *json ? BDML_OK
-                 : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the result");
-}
+/* ---- the evaluation ---------------------------------------------------------------------------------- */
 
 static bdml_status check_settings(bdml_handle *h, const bdml_dataset *data)
 {
@@ -213,26 +157,57 @@ static bdml_status check_settings(bdml_handle *h, const bdml_dataset *data)
     return BDML_OK;
 }
 
+static bdml_status init(bdml_handle *h, const bdml_dataset *data, evaluation *e)
+{
+    bdml_status status = BDML_OK;
+    const char *list = bdml_opt_text(h, BDML_OPT_METHODS);
+    const bdml_method **method = NULL;
+    int64_t *order = NULL;
+    bdml_protocol *p = &e->protocol;
+
+    p->data = data;
+    p->folds = (int)bdml_opt_int(h, BDML_OPT_FOLDS);
+    p->splits = p->folds ? p->folds : (int)bdml_opt_int(h, BDML_OPT_SPLITS);
+    BDML_GO(bdml_methods_listed(h, *list ? list : bdml_opt_text(h, BDML_OPT_METHOD), &e->methods,
+                                &method));
+    BDML_GO(bdml_scores_new(h, e->methods, method, p->splits, data->classes, &e->score));
+    BDML_NEW(h, order, data->n);
+    BDML_GO(split_rows(h, data, 0, order, &p->train));
+    p->test = data->n - p->train;
+done:
+    free(method);
+    free(order);
+    return status;
+}
+
+/* When every method refuses there is no result: the first says why. */
+static bdml_status check_any(bdml_handle *h, const evaluation *e)
+{
+    for (int m = 0; m < e->methods; m++)
+        if (e->score[m].failed == e->protocol.splits) return BDML_OK;
+    return bdml_fail(h, e->score[0].status, "%s", e->score[0].reason);
+}
+
 static bdml_status evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
 {
     bdml_status status = BDML_OK;
-    int64_t folds = bdml_opt_int(h, BDML_OPT_FOLDS);
-    int splits = (int)(folds ? folds : bdml_opt_int(h, BDML_OPT_SPLITS)), methods = 0;
-    bdml_score *score = NULL;
-    int64_t *order = NULL;
-    int32_t *fold = NULL;
+    evaluation e = {0};
+    int64_t jobs = bdml_opt_int(h, BDML_OPT_JOBS);
 
     BDML_GO(check_settings(h, data));
-    BDML_GO(list_methods(h, splits, data->classes, &methods, &score));
-    BDML_NEW(h, order, data->n);
-    BDML_NEW(h, fold, data->n);
-    for (int s = 0; s < splits; s++) BDML_GO(run_split(h, data, s, methods, score, fold, order));
-    BDML_GO(bdml_progress(h, "evaluate", (int64_t)splits * methods, (int64_t)splits * methods));
-    status = write_result(h, data, splits, methods, score, json);
+    BDML_GO(init(h, data, &e));
+    int64_t count = (int64_t)e.protocol.splits * e.methods;
+    bdml_jobs run = {.what = "evaluate",
+                     .total = count,
+                     .count = count,
+                     .workers = jobs > 0 ? (int)jobs : bdml_threads(h),
+                     .run = run_job,
+                     .user = &e};
+    BDML_GO(bdml_jobs_run(h, &run));
+    BDML_GO(check_any(h, &e));
+    status = bdml_evaluate_write(h, &e.protocol, e.methods, e.score, json);
 done:
-    free_scores(methods, score);
-    free(order);
-    free(fold);
+    bdml_scores_free(e.methods, e.score);
     return status;
 }
 

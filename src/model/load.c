@@ -55,6 +55,7 @@ static bdml_status read_prepare(bdml_handle *h, const bdml_container *c, const j
     p->d_in = (int)d_in;
     p->d_out = (int)d_out;
     p->scale = scale ? bdml_choice_index(bdml_option_at(BDML_OPT_SCALE)->choices, scale) : -1;
+    if (p->scale == BDML_SCALE_AUTO) p->scale = -1;
     if (p->scale < 0) return damaged(h, "its scaling is unknown");
     if (!json_is_boolean(fill)) return damaged(h, "'fill' must be true or false");
     if (variance && !json_is_number(variance)) return damaged(h, "'pca_variance' must be a number");

@@ -86,6 +86,15 @@ static bdml_status find_voters(bdml_handle *h, const bdml_model *model, const bd
     return BDML_OK;
 }
 
+/* The setting "neighbors"; auto: what the training chose. */
+static int64_t votes(const bdml_handle *h, const bdml_model *model)
+{
+    json_t *chosen = json_object_get(json_object_get(model->info, "selection"), "neighbors");
+    bool automatic = strcmp(bdml_opt_text(h, BDML_OPT_NEIGHBORS), "auto") == 0;
+    int64_t k = automatic ? json_integer_value(chosen) : 0;
+    return k > 0 ? k : bdml_opt_int(h, BDML_OPT_NEIGHBORS);
+}
+
 static bdml_status predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
                            int64_t n, const double *x, int64_t ld, int32_t *label)
 {
@@ -95,7 +104,7 @@ static bdml_status predict(bdml_handle *h, const bdml_model *model, const bdml_d
     int32_t *index = NULL, *count = NULL;
 
     BDML_GO(find_voters(h, model, train, &v));
-    int k = (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_NEIGHBORS), v.n);
+    int k = (int)BDML_MIN(votes(h, model), v.n);
     size_t bytes = sizeof(double) * (size_t)model->q + sizeof(int32_t) * (size_t)k;
     int64_t block = BDML_MIN(bdml_model_block(h, bytes), n);
     BDML_NEW(h, z, (size_t)block * (size_t)model->q);

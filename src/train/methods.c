@@ -17,6 +17,11 @@ int bdml_method_count(void)
     return METHODS;
 }
 
+const bdml_method *bdml_method_at(int i)
+{
+    return i >= 0 && i < METHODS ? &methods[i] : NULL;
+}
+
 const char *bdml_method_name(int i)
 {
     return i >= 0 && i < METHODS ? methods[i].name : NULL;

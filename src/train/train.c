@@ -20,7 +20,20 @@ static bool is_means(int option)
 {
     return option == BDML_OPT_THREADS || option == BDML_OPT_MEMORY || option == BDML_OPT_SEARCH ||
            option == BDML_OPT_CANDIDATES || option == BDML_OPT_CHECKPOINT ||
-           option == BDML_OPT_EVERY || option == BDML_OPT_RESUME;
+           option == BDML_OPT_EVERY || option == BDML_OPT_RESUME || option == BDML_OPT_JOBS;
+}
+
+json_t *bdml_settings_json(const bdml_handle *h)
+{
+    json_t *settings = json_object();
+    int bad = 0;
+    for (int i = 0; i < bdml_option_count(); i++)
+        if (h->opt[i].changed && !is_means(i))
+            bad |= json_object_set_new(settings, bdml_option_at(i)->name,
+                                       bdml_json_text(h->opt[i].text));
+    if (!bad) return settings;
+    json_decref(settings);
+    return NULL;
 }
 
 /* Method, fingerprint and the settings that were changed: enough to train the same model again. What
@@ -30,14 +43,9 @@ static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdm
 {
     char fingerprint[24];
     int bad = 0;
-    json_t *settings = json_object();
-    for (int i = 0; i < bdml_option_count(); i++)
-        if (h->opt[i].changed && !is_means(i))
-            bad |= json_object_set_new(settings, bdml_option_at(i)->name,
-                                       bdml_json_text(h->opt[i].text));
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
     bad |= json_object_set_new(model->info, "method", json_string(method->name));
-    bad |= json_object_set_new(model->info, "settings", settings);
+    bad |= json_object_set_new(model->info, "settings", bdml_settings_json(h));
     bad |= json_object_set_new(model->info, "data_fingerprint", json_string(fingerprint));
     bad |= json_object_set_new(model->info, "training_points", json_integer(data->n));
     json_t *times = json_object_get(model->info, "times");
@@ -88,13 +96,51 @@ done:
     return status;
 }
 
+/* What auto settled, into the "selection" of the description, where the number of neighbours is found
+ * again by bdml_predict. */
+static bdml_status tell_choice(bdml_handle *h, const bdml_auto *chosen, bool scale, bool neighbors,
+                               bdml_model *model)
+{
+    json_t *selection = json_object_get(model->info, "selection");
+    int bad = 0;
+    if (!selection) {
+        selection = json_object();
+        bad |= json_object_set_new(model->info, "selection", selection);
+    }
+    if (scale) bad |= json_object_set_new(selection, "scale", json_string(chosen->scale));
+    if (neighbors)
+        bad |= json_object_set_new(selection, "neighbors", json_integer(chosen->neighbors));
+    return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
+               : BDML_OK;
+}
+
+/* Settle scale and neighbors, train with them, and leave the settings as they were. */
+static bdml_status train_auto(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                              const bdml_constraints *given, bdml_model **out)
+{
+    bool scale = bdml_opt_int(h, BDML_OPT_SCALE) == BDML_SCALE_AUTO;
+    bool neighbors = strcmp(bdml_opt_text(h, BDML_OPT_NEIGHBORS), "auto") == 0;
+    bdml_auto chosen;
+    BDML_TRY(bdml_auto_choose(h, method, data, given, &chosen));
+    if (scale) BDML_TRY(bdml_set(h, "scale", chosen.scale));
+    bdml_status status = train(h, method, data, given, out);
+    if (scale && bdml_set(h, "scale", "auto") != BDML_OK && status == BDML_OK)
+        status = BDML_ERR_MEMORY;
+    if (status == BDML_OK) status = tell_choice(h, &chosen, scale, neighbors, *out);
+    if (status == BDML_OK || status == BDML_ERR_INFEASIBLE) return status;
+    bdml_free_model(*out);
+    *out = NULL;
+    return status;
+}
+
 bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
                               const bdml_constraints *constraints, bdml_model **out)
 {
     *out = NULL;
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bdml_status status = train(h, method, data, constraints, out);
+    bdml_status status =
+        (bdml_auto_wanted(h) ? train_auto : train)(h, method, data, constraints, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

@@ -12,10 +12,24 @@ typedef struct bdml_method {
     bdml_status (*fit)(bdml_handle *h, const bdml_training *t, bdml_model *model);
 } bdml_method;
 
+const bdml_method *bdml_method_at(int i); /* NULL when i is out of range */
 /* The method of that name, or NULL with BDML_ERR_ARGUMENT and the list of names on the handle. */
 const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length);
 /* Train with this method whatever the setting says. */
 bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
                               const bdml_constraints *constraints, bdml_model **out);
+/* ---- scale = auto, neighbors = auto (auto.c) ---- */
+
+typedef struct bdml_auto {
+    const char *scale;
+    int neighbors;
+} bdml_auto;
+bool bdml_auto_wanted(const bdml_handle *h);
+/* By cross-validation inside the data. */
+bdml_status bdml_auto_choose(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                             const bdml_constraints *constraints, bdml_auto *out);
+
+/* The settings that were changed and say what is computed, not how (threads, memory, files, ...). */
+json_t *bdml_settings_json(const bdml_handle *h);
 
 #endif

@@ -1,0 +1,129 @@
+/* jobs.c - jobs beside each other, each on one thread with a handle of its own.
+ *
+ * Jobs start in their order and write to places of their own, so that results do not depend on how many
+ * run at a time. The thread that made the call asks the user whether to go on, and all of them hear of
+ * the answer. */
+#include "base/base.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+/* What the workers share. */
+typedef struct watch {
+    bdml_handle *h;
+    const bdml_jobs *jobs;
+    int level; /* of the parallel region: who is thread 0 of it, from inside regions within */
+    int64_t finished;
+    bool stop;
+    int64_t failed; /* the first job that failed, count: none */
+    bdml_status status;
+    char error[BDML_ERROR_SIZE];
+} watch;
+
+static bool stopped(watch *w)
+{
+    bool stop;
+#pragma omp atomic read
+    stop = w->stop;
+    return stop;
+}
+
+static void stop(watch *w)
+{
+#pragma omp atomic write
+    w->stop = true;
+}
+
+/* The progress callback of the workers' handles. */
+static int ask(void *user, const char *phase, int64_t done, int64_t total)
+{
+    (void)phase, (void)done, (void)total;
+    watch *w = user;
+    const bdml_jobs *j = w->jobs;
+    int64_t now;
+#pragma omp atomic read
+    now = w->finished;
+    if (omp_get_ancestor_thread_num(w->level) == 0) {
+        bool held = w->h->outer.what != NULL;
+        if (!held) bdml_progress_hold(w->h, j->what, j->done + now, j->total);
+        bool cancel = bdml_progress(w->h, j->what, j->done + now, j->total) != BDML_OK;
+        if (!held) bdml_progress_release(w->h);
+        if (cancel) stop(w);
+    }
+    return stopped(w);
+}
+
+static void pass_on(void *user, bdml_log_level level, const char *line)
+{
+    bdml_log(user, level, "%s", line);
+}
+
+bool bdml_jobs_stopped(const bdml_handle *own)
+{
+    return own->progress == ask && stopped(own->progress_user);
+}
+
+/* Of several failures the first in the order of the jobs counts; one that was merely stopped, last. */
+static void note_failure(watch *w, int64_t job, bdml_status status, const char *error)
+{
+    bool merely = status == BDML_ERR_CANCELLED;
+#pragma omp critical(bdml_jobs_failure)
+    {
+        bool had = w->failed < w->jobs->count, had_merely = w->status == BDML_ERR_CANCELLED;
+        if (!had || (had_merely && !merely) || (had_merely == merely && job < w->failed)) {
+            w->failed = job;
+            w->status = status;
+            snprintf(w->error, sizeof w->error, "%s", error);
+        }
+    }
+    stop(w);
+}
+
+static void run_one(watch *w, bdml_handle *own, int64_t job)
+{
+    if (stopped(w)) return;
+    own->fail_alloc = w->h->fail_alloc;
+    bdml_status status = w->jobs->run(own, w->jobs->user, job);
+    if (status != BDML_OK) note_failure(w, job, status, bdml_last_error(own));
+#pragma omp atomic
+    w->finished++;
+    ask(w, NULL, 0, 0);
+}
+
+static bdml_status make_workers(watch *w, int workers, bdml_handle **own)
+{
+    char threads[BDML_NUMBER_SIZE];
+    snprintf(threads, sizeof threads, "%d", BDML_MAX(1, bdml_threads(w->h) / workers));
+    for (int k = 0; k < workers; k++) {
+        BDML_TRY(bdml_handle_child(w->h, &own[k]));
+        if (bdml_set(own[k], "threads", threads) != BDML_OK)
+            return bdml_fail(w->h, BDML_ERR_MEMORY, "out of memory");
+        bdml_set_progress(own[k], ask, w);
+    }
+    if (w->h->log) bdml_set_log(own[0], pass_on, w->h);
+    return BDML_OK;
+}
+
+bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
+{
+    bdml_status status = BDML_OK;
+    int workers = (int)BDML_MAX(1, BDML_MIN(jobs->workers, jobs->count));
+    bdml_handle **own = NULL;
+    watch w = {.h = h, .jobs = jobs, .level = omp_get_level() + 1, .failed = jobs->count};
+
+    BDML_NEW(h, own, workers);
+    BDML_GO(make_workers(&w, workers, own));
+    BDML_GO(bdml_progress(h, jobs->what, jobs->done, jobs->total));
+#pragma omp parallel for schedule(dynamic) num_threads(workers)
+    for (int64_t k = 0; k < jobs->count; k++) run_one(&w, own[omp_get_thread_num()], k);
+    if (w.failed < jobs->count && w.status != BDML_ERR_CANCELLED)
+        status = bdml_fail(h, w.status, "%s: %s", jobs->what, w.error);
+    else if (w.stop)
+        status = bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", jobs->what);
+    else
+        status = bdml_progress(h, jobs->what, jobs->done + jobs->count, jobs->total);
+done:
+    for (int k = 0; own && k < workers; k++) bdml_free(own[k]);
+    free(own);
+    return status;
+}

@@ -1,0 +1,181 @@
+/* result.c - the result of an evaluation as JSON: what was asked, and per method what came out.
+ *
+ *     {points, dimension, classes, data, settings, scale, neighbors, splits, folds, train_points,
+ *      test_points, ..., methods: [{method, error_mean, error_std, kappa, fit_seconds, chosen, versus,
+ *      errors, kappas, chosen_per_split, recall, confusion}]}
+ *
+ * The same for any number of jobs and threads, but for fit_seconds. A method that refused has `error`
+ * and no figures. Where there is no number (an infinite kappa, a test of one split) stands null. */
+#include "evaluate/evaluate.h"
+
+#include <stdlib.h>
+
+static json_t *real(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *list_of(int n, const double *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, real(v[i]));
+    return list;
+}
+
+/* Per class, in percent; null for a class that was never tested. */
+static json_t *recall_json(const bdml_confusion *c)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < c->classes; k++)
+        json_array_append_new(list, real(bdml_confusion_recall(c, k)));
+    return list;
+}
+
+static json_t *confusion_json(const bdml_confusion *c)
+{
+    json_t *rows = json_array();
+    for (int t = 0; t < c->classes; t++) {
+        json_t *row = json_array();
+        for (int p = 0; p < c->classes; p++)
+            json_array_append_new(row, json_integer(
+                                           c->count[(size_t)t * (size_t)c->classes + (size_t)p]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+/* ---- choices -------------------------------------------------------------------------------------- */
+
+/* counts[value]++, the value as text. */
+static void count_value(json_t *counts, json_t *value)
+{
+    char number[BDML_NUMBER_SIZE];
+    const char *text = json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+    if (json_is_real(value)) snprintf(number, sizeof number, "%.15g", json_real_value(value));
+    if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
+    if (!text && !json_is_number(value)) return;
+    if (!text) text = number;
+    json_int_t before = json_integer_value(json_object_get(counts, text));
+    json_object_set_new(counts, text, json_integer(before + 1));
+}
+
+/* {setting: {value: number of splits}}, null where nothing was chosen. */
+static json_t *chosen_json(const bdml_score *s)
+{
+    json_t *all = json_object();
+    for (int split = 0; split < s->splits; split++) {
+        const char *key;
+        json_t *value;
+        json_object_foreach(s->chosen[split], key, value)
+        {
+            if (!json_object_get(all, key)) json_object_set_new(all, key, json_object());
+            count_value(json_object_get(all, key), value);
+        }
+    }
+    if (json_object_size(all) > 0) return all;
+    json_decref(all);
+    return json_null();
+}
+
+static json_t *chosen_list(const bdml_score *s)
+{
+    json_t *list = json_array();
+    for (int split = 0; split < s->splits; split++)
+        json_array_append_new(list, s->chosen[split] ? json_incref(s->chosen[split]) : json_null());
+    return list;
+}
+
+/* ---- comparison ----------------------------------------------------------------------------------- */
+
+static const bdml_score *best_rival(int methods, const bdml_score *score, const bdml_score *of)
+{
+    const bdml_score *best = NULL;
+    double least = INFINITY;
+    for (int m = 0; m < methods; m++) {
+        const bdml_score *s = &score[m];
+        if (s == of || s->failed < s->splits) continue;
+        double mean = bdml_mean(s->splits, s->error);
+        if (mean < least) {
+            least = mean;
+            best = s;
+        }
+    }
+    return best;
+}
+
+static json_t *versus_json(const bdml_protocol *p, int methods, const bdml_score *score,
+                           const bdml_score *of)
+{
+    const bdml_score *rival = best_rival(methods, score, of);
+    if (!rival) return json_null();
+    double ratio = p->folds ? 0.0 : (double)p->test / (double)p->train;
+    bdml_paired c = bdml_compare_paired(of->splits, of->error, rival->error, ratio);
+    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:i, s:i, s:i}", "method",
+                     rival->method->name, "difference", real(c.difference), "standard_error",
+                     real(c.error), "standard_error_corrected",
+                     p->folds ? json_null() : real(c.error_corrected), "test",
+                     p->folds ? "paired t" : "corrected resampled t", "t", real(c.t), "degrees",
+                     real(c.degrees), "p_value", real(c.p), "wins", c.wins, "ties", c.ties,
+                     "losses", c.losses);
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------- */
+
+static json_t *score_json(const bdml_protocol *p, int methods, const bdml_score *score,
+                          const bdml_score *s)
+{
+    if (s->failed < s->splits)
+        return json_pack("{s:s, s:o, s:s, s:n, s:n, s:n, s:n, s:n, s:n}", "method", s->method->name,
+                         "error", bdml_json_text(s->reason), "status", bdml_status_text(s->status),
+                         "error_mean", "error_std", "kappa", "fit_seconds", "chosen", "versus");
+    return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
+                     s->method->name, "error_mean", bdml_mean(s->splits, s->error), "error_std",
+                     bdml_sample_std(s->splits, s->error), "kappa",
+                     real(bdml_mean(s->splits, s->kappa)), "fit_seconds",
+                     bdml_mean(s->splits, s->fit_seconds), "chosen", chosen_json(s), "versus",
+                     versus_json(p, methods, score, s), "errors", list_of(s->splits, s->error),
+                     "kappas", list_of(s->splits, s->kappa), "chosen_per_split", chosen_list(s),
+                     "recall", recall_json(&s->confusion), "confusion",
+                     confusion_json(&s->confusion));
+}
+
+static json_t *neighbors_json(const bdml_handle *h)
+{
+    const char *text = bdml_opt_text(h, BDML_OPT_NEIGHBORS);
+    if (strcmp(text, "auto") == 0) return json_string(text);
+    return json_integer(bdml_opt_int(h, BDML_OPT_NEIGHBORS));
+}
+
+static json_t *result_json(bdml_handle *h, const bdml_protocol *p, int methods,
+                           const bdml_score *score)
+{
+    const bdml_dataset *data = p->data;
+    json_t *list = json_array(), *classes = json_array();
+    for (int m = 0; m < methods; m++)
+        json_array_append_new(list, score_json(p, methods, score, &score[m]));
+    for (int c = 0; c < data->classes; c++)
+        json_array_append_new(classes, bdml_json_text(data->class_name[c]));
+    double fraction = p->folds ? 1.0 / (double)p->folds : bdml_opt_real(h, BDML_OPT_TEST_FRACTION);
+    json_t *root =
+        json_pack("{s:I, s:i, s:o, s:o, s:o, s:s, s:i, s:i, s:f, s:I, s:I, s:b, s:I, s:o}",
+                  "points", (json_int_t)data->n, "dimension", data->d, "classes", classes,
+                  "settings", bdml_settings_json(h), "neighbors", neighbors_json(h), "scale",
+                  bdml_opt_text(h, BDML_OPT_SCALE), "splits", p->splits, "folds", p->folds,
+                  "test_fraction", fraction, "train_points", (json_int_t)p->train, "test_points",
+                  (json_int_t)p->test, "stratified", (int)bdml_opt_int(h, BDML_OPT_STRATIFY),
+                  "seed", (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
+    if (root && data->source) json_object_set_new(root, "data", bdml_json_text(data->source));
+    return root;
+}
+
+bdml_status bdml_evaluate_write(bdml_handle *h, const bdml_protocol *protocol, int methods,
+                                const bdml_score *score, char **json)
+{
+    json_t *root = result_json(h, protocol, methods, score);
+    *json = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(root);
+    return *json ? BDML_OK
+                 : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the result");
+}

@@ -1,0 +1,218 @@
+/* auto.c - scale and number of neighbours by cross-validation inside the training data, for any method
+ * (settings scale = auto, neighbors = auto).
+ *
+ * Stratified folds; per fold and scale the method is fitted once on the rows of the fold and every number
+ * of neighbours votes on the rows left out. The pair with the fewest errors is taken; of equals, the
+ * scale that stands first and the fewest neighbours. Method bdml chooses its own scale with the
+ * reference (select.c): the points are left to it as they are. */
+#include "train/train.h"
+
+#include <stdlib.h>
+
+#include "neighbors/neighbors.h"
+#include "train/recipe.h"
+
+enum { FOLDS_SMALL = 5, FOLDS_LARGE = 3, FEW = 500, SCALES = 3, VOTES = 8, MOST_VOTES = 21 };
+static const char *const scales[SCALES] = {"none", "zscore", "minmax"};
+static const int votes[VOTES] = {1, 3, 5, 7, 9, 11, 15, MOST_VOTES};
+
+/* What the jobs share: the candidates, and the errors of each. */
+typedef struct search {
+    const bdml_method *method;
+    const bdml_dataset *data;
+    int folds, scales, votes;
+    const char *scale[SCALES];
+    int vote[VOTES];
+    int32_t *fold;
+    int64_t *wrong; /* per fold, scale and vote; -1: could not be fitted */
+    int64_t refused;
+    char why[BDML_ERROR_SIZE]; /* the first job that could not */
+} search;
+
+bool bdml_auto_wanted(const bdml_handle *h)
+{
+    return bdml_opt_int(h, BDML_OPT_SCALE) == BDML_SCALE_AUTO ||
+           strcmp(bdml_opt_text(h, BDML_OPT_NEIGHBORS), "auto") == 0;
+}
+
+static void list_candidates(const bdml_handle *h, const bdml_method *method, search *s)
+{
+    bool own = method->fit == bdml_fit_bdml && !recipe_is_stated(h);
+    s->scales = s->votes = 1;
+    s->scale[0] = bdml_opt_text(h, BDML_OPT_SCALE);
+    s->vote[0] = (int)bdml_opt_int(h, BDML_OPT_NEIGHBORS);
+    if (bdml_opt_int(h, BDML_OPT_SCALE) == BDML_SCALE_AUTO) {
+        s->scales = own ? 1 : SCALES;
+        memcpy(s->scale, scales, sizeof scales);
+    }
+    if (strcmp(bdml_opt_text(h, BDML_OPT_NEIGHBORS), "auto") == 0) {
+        s->votes = VOTES;
+        memcpy(s->vote, votes, sizeof votes);
+    }
+}
+
+/* ---- one fold ---------------------------------------------------------------------------------------- */
+
+/* wrong[v]: errors of the model on the rows of `test` when vote[v] rows of `train` vote. */
+static bdml_status count_wrong(bdml_handle *h, const search *s, const bdml_model *model,
+                               const bdml_dataset *train, const bdml_dataset *test, int64_t *wrong)
+{
+    bdml_status status = BDML_OK;
+    int q = model->q, k = (int)BDML_MIN((int64_t)s->vote[s->votes - 1], train->n);
+    double *z = NULL, *vz = NULL;
+    int32_t *index = NULL, *count = NULL;
+
+    BDML_NEW(h, z, (size_t)train->n * (size_t)q);
+    BDML_NEW(h, vz, (size_t)test->n * (size_t)q);
+    BDML_NEW(h, index, (size_t)test->n * (size_t)k);
+    BDML_NEW(h, count, train->classes);
+    BDML_GO(bdml_transform(h, model, train->n, train->x, train->d, z));
+    BDML_GO(bdml_transform(h, model, test->n, test->x, test->d, vz));
+    bdml_knn_query query = {.n = train->n,
+                            .d = q,
+                            .x = z,
+                            .ld = q,
+                            .queries = test->n,
+                            .q = vz,
+                            .ldq = q,
+                            .which = BDML_ANY_CLASS,
+                            .k = k};
+    BDML_GO(bdml_knn_search(h, &query, index, NULL));
+    for (int v = 0; v < s->votes; v++) {
+        wrong[v] = 0;
+        for (int64_t i = 0; i < test->n; i++)
+            wrong[v] += test->y[i] != bdml_knn_vote(BDML_MIN(s->vote[v], k), index + i * k,
+                                                    train->y, train->classes, count);
+    }
+done:
+    free(z);
+    free(vz);
+    free(index);
+    free(count);
+    return status;
+}
+
+static bdml_status split_fold(bdml_handle *h, const search *s, int left_out, bdml_dataset **train,
+                              bdml_dataset **test)
+{
+    bdml_status status = BDML_OK;
+    int64_t *row = NULL, a = 0, b = s->data->n;
+    BDML_NEW(h, row, s->data->n);
+    for (int64_t i = 0; i < s->data->n; i++)
+        if (s->fold[i] == left_out)
+            row[--b] = i;
+        else
+            row[a++] = i;
+    BDML_GO(bdml_dataset_subset(h, s->data, a, row, train));
+    BDML_GO(bdml_dataset_subset(h, s->data, s->data->n - a, row + a, test));
+done:
+    free(row);
+    return status;
+}
+
+static void note_refusal(const bdml_handle *own, int64_t job, search *s)
+{
+#pragma omp critical(bdml_auto_refused)
+    if (job < s->refused) {
+        s->refused = job;
+        snprintf(s->why, sizeof s->why, "%s", bdml_last_error(own));
+    }
+}
+
+static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
+{
+    bdml_status status = BDML_OK;
+    search *s = user;
+    int64_t *wrong = s->wrong + job * s->votes;
+    bdml_dataset *train = NULL, *test = NULL;
+    bdml_model *model = NULL;
+
+    BDML_GO(bdml_set(own, "scale", s->scale[job % s->scales]));
+    BDML_GO(bdml_set(own, "neighbors", "3"));
+    BDML_GO(bdml_set(own, "checkpoint", ""));
+    BDML_GO(bdml_set(own, "resume", ""));
+    BDML_GO(split_fold(own, s, (int)(job / s->scales), &train, &test));
+    status = bdml_train_method(own, s->method, train, NULL, &model);
+    if (status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE || status == BDML_ERR_LAPACK) {
+        note_refusal(own, job, s);
+        status = BDML_OK;
+        goto done;
+    }
+    if (status != BDML_OK) goto done;
+    status = count_wrong(own, s, model, train, test, wrong);
+done:
+    bdml_free_model(model);
+    bdml_free_dataset(train);
+    bdml_free_dataset(test);
+    return status;
+}
+
+/* ---- choice ------------------------------------------------------------------------------------------- */
+
+/* Errors of a candidate over all folds, or -1: some fold could not be fitted. */
+static int64_t wrong_of(const search *s, int scale, int vote)
+{
+    int64_t sum = 0;
+    for (int f = 0; f < s->folds; f++) {
+        int64_t wrong = s->wrong[(f * s->scales + scale) * s->votes + vote];
+        if (wrong < 0) return -1;
+        sum += wrong;
+    }
+    return sum;
+}
+
+static bool find_best(const search *s, bdml_auto *out)
+{
+    int64_t least = -1;
+    for (int scale = 0; scale < s->scales; scale++)
+        for (int vote = 0; vote < s->votes; vote++) {
+            int64_t wrong = wrong_of(s, scale, vote);
+            if (wrong < 0 || (least >= 0 && wrong >= least)) continue;
+            least = wrong;
+            out->scale = s->scale[scale];
+            out->neighbors = s->vote[vote];
+        }
+    return least >= 0;
+}
+
+static bdml_status cross_validate(bdml_handle *h, search *s, bdml_auto *out)
+{
+    bdml_status status = BDML_OK;
+    int jobs;
+
+    s->folds = (int)BDML_MIN(s->data->n, s->data->n <= FEW ? FOLDS_SMALL : FOLDS_LARGE);
+    s->refused = jobs = s->folds * s->scales;
+    BDML_NEW(h, s->fold, s->data->n);
+    BDML_NEW(h, s->wrong, jobs * s->votes);
+    for (int i = 0; i < jobs * s->votes; i++) s->wrong[i] = -1;
+    BDML_GO(bdml_split_folds(h, s->data->n, s->data->y, s->folds,
+                             (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), 0, s->fold));
+    bdml_jobs run = {.what = "choice of scale and neighbors",
+                     .total = jobs,
+                     .count = jobs,
+                     .workers = bdml_threads(h),
+                     .run = run_job,
+                     .user = s};
+    BDML_GO(bdml_jobs_run(h, &run));
+    if (!find_best(s, out))
+        status = bdml_fail(h, BDML_ERR_DATA, "no scale could be fitted in every fold: %s", s->why);
+done:
+    free(s->fold);
+    free(s->wrong);
+    return status;
+}
+
+bdml_status bdml_auto_choose(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                             const bdml_constraints *constraints, bdml_auto *out)
+{
+    search s = {.method = method, .data = data};
+    list_candidates(h, method, &s);
+    *out = (bdml_auto){s.scale[0], s.vote[0]};
+    if (s.scales * s.votes == 1) return BDML_OK;
+    if (constraints || bdml_constraint_files_given(h))
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "scale and neighbors are chosen by folds of the rows, which given "
+                         "constraints do not allow: say which");
+    BDML_TRY(bdml_dataset_need_classes(h, data));
+    return cross_validate(h, &s, out);
+}
