@@ -48,6 +48,18 @@ static const cli_command commands[] = {
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore\n"
      "bdml eval wine.csv --methods all --jobs 2 --json >wine-run.json",
      cli_eval},
+    {"adapt", "", "--source FILE --target FILE [--semi] [--methods A,B,C]",
+     "learn on one domain, classify another",
+     "Learns from labelled rows of --source and classifies the rows of --target, one method or "
+     "several side by side, over fixed (--splits-file) or random splits, and reports mean accuracy "
+     "and standard error in percent. Unsupervised: trained on the split's source rows, tested on "
+     "every target row. With --semi the split's few labelled target rows join in and its test rows "
+     "are tested. Both domains are brought into one space without looking at target labels: --rows, "
+     "--columns, --dimensions (PCA), --unit; then the nearest labelled rows vote (--votes).",
+     COMMON "domains adapt input train methods constraints --methods --jobs --search --candidates",
+     "bdml adapt --source amazon.mat --target webcam.mat --methods euclidean,gfk,bdml\n"
+     "bdml adapt --source a.csv --target b.csv --semi --splits-file splits.csv --json",
+     cli_adapt},
     {"path", "DATA", "[--grid K,K,...] [-o FILE.csv] [--plot FILE.svg]",
      "follow the metric and its error along the distortion cap K",
      "Learns a metric for each K of --grid, each from the one before. Only K changes: the "

@@ -29,6 +29,8 @@ static const struct {
     {"train", "Training"},
     {"methods", "Other methods"},
     {"evaluate", "Evaluation"},
+    {"domains", "Domains"},
+    {"adapt", "Domain adaptation"},
     {"predict", "Prediction"},
     {"query", "Neighbour lists"},
     {"map", "Map"},

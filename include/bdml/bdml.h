@@ -254,6 +254,13 @@ BDML_API bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_d
  * by the settings of group "evaluate". *json: the result as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json);
 
+/* Learn on one domain, classify another, by the settings of group "adapt": the methods of the setting
+ * "methods" (or "method") side by side on the same splits. Both need labels: those of the target are
+ * looked at to score, and where the setting "semi" says so, to learn from the few rows of a split. *json:
+ * accuracies and the rest as JSON text, freed by bdml_free_bytes. */
+BDML_API bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source,
+                                const bdml_dataset *target, char **json);
+
 /* Go through the distortions K of the setting "grid", each solve from the one before: per K the bracket
  * on the optimum and kappa on all rows, training, cross-validated and test error over random splits, and
  * the K that cross-validation picks; then whether the test error falls and rises with ln kappa.

@@ -225,4 +225,17 @@ bdml_status bdml_split_random(bdml_handle *h, int64_t n, const int32_t *y, doubl
 bdml_status bdml_split_folds(bdml_handle *h, int64_t n, const int32_t *y, int folds, uint64_t seed,
                              uint64_t repeat, int32_t *fold);
 
+/* ---- lists of rows (mat_lists.c) ---------------------------------------------------------------------- */
+
+/* `count` lists of whole numbers, list k being row[start[k]] .. row[start[k+1]-1]. */
+typedef struct bdml_row_lists {
+    int count;
+    int64_t *start, *row;
+} bdml_row_lists;
+
+/* The cells variable.field{1}, {2}, ... of a MAT file, each a vector of whole numbers. */
+bdml_status bdml_mat_lists_read(bdml_handle *h, const char *path, const char *variable,
+                                const char *field, bdml_row_lists *out);
+void bdml_row_lists_free(bdml_row_lists *lists);
+
 #endif

@@ -22,18 +22,8 @@ enum {
 
 /* ---- elements in memory -------------------------------------------------------------------------- */
 
-typedef struct cursor {
-    const unsigned char *at;
-    size_t left;
-    bool swap;
-    char *note; /* room for a reason that names numbers: NOTE bytes */
-} cursor;
-
-typedef struct part {
-    uint32_t type;
-    size_t bytes;
-    const unsigned char *data;
-} part;
+typedef bdml_mat_cursor cursor;
+typedef bdml_mat_part part;
 
 static uint32_t get_u32(const unsigned char *p, bool swap)
 {
@@ -42,8 +32,7 @@ static uint32_t get_u32(const unsigned char *p, bool swap)
     return swap ? __builtin_bswap32(v) : v;
 }
 
-/* The next sub-element; false when it does not fit into what is left. */
-static bool next_part(cursor *c, part *p)
+bool bdml_mat_next(cursor *c, part *p)
 {
     if (c->left < TAG) return false;
     uint32_t first = get_u32(c->at, c->swap);
@@ -126,20 +115,19 @@ const char *bdml_mat_class_text(int class)
     }
 }
 
-/* Flags, sizes and name: what every array begins with. NULL, or what is wrong. */
-static const char *parse_start(cursor *c, bdml_mat_variable *v)
+const char *bdml_mat_start(cursor *c, bdml_mat_variable *v)
 {
     part p;
-    if (!next_part(c, &p) || p.type != MAT_T_UINT32 || p.bytes != 8) return "its flags are damaged";
+    if (!bdml_mat_next(c, &p) || p.type != MAT_T_UINT32 || p.bytes != 8) return "its flags are damaged";
     uint32_t flags = get_u32(p.data, c->swap);
     v->class = (int)(flags & 0xFF);
     v->complex = flags & MAT_F_COMPLEX;
     v->logical = flags & MAT_F_LOGICAL;
     if (v->class == MAT_C_OPAQUE) { /* has no sizes, and its name comes first */
-        if (!next_part(c, &p)) return "its name is damaged";
+        if (!bdml_mat_next(c, &p)) return "its name is damaged";
         v->rank = 0;
     } else {
-        if (!next_part(c, &p) || p.type != MAT_T_INT32 || p.bytes % 4 || p.bytes < 8)
+        if (!bdml_mat_next(c, &p) || p.type != MAT_T_INT32 || p.bytes % 4 || p.bytes < 8)
             return "its sizes are damaged";
         if (p.bytes / 4 > BDML_MAT_MAX_RANK) return "it has more than 32 dimensions";
         v->rank = (int)(p.bytes / 4);
@@ -148,7 +136,7 @@ static const char *parse_start(cursor *c, bdml_mat_variable *v)
             if (size > INT32_MAX) return "it announces a negative size";
             v->dims[i] = size;
         }
-        if (!next_part(c, &p)) return "its name is damaged";
+        if (!bdml_mat_next(c, &p)) return "its name is damaged";
     }
     if (p.type != MAT_T_INT8 && p.type != MAT_T_UINT8 && p.type != MAT_T_UTF8)
         return "its name is damaged";
@@ -168,7 +156,7 @@ static const char *differ(const cursor *c, size_t announced, size_t holds, const
 static const char *check_numbers(cursor *c, size_t count)
 {
     part p;
-    if (!next_part(c, &p)) return "it announces more numbers than it holds";
+    if (!bdml_mat_next(c, &p)) return "it announces more numbers than it holds";
     size_t size = type_size(p.type);
     if (size == 0 || p.type >= MAT_T_UTF8) return "the type of its numbers is unknown";
     if (p.bytes % size || p.bytes / size != count)
@@ -182,7 +170,7 @@ static const char *check_sparse(cursor *c, const bdml_mat_variable *v)
     part ir, jc, data;
     size_t rows = v->dims[0], columns = v->dims[1], last = 0, entries;
     if (v->rank != 2) return "a sparse matrix must have 2 dimensions";
-    if (!next_part(c, &ir) || !next_part(c, &jc) || !next_part(c, &data))
+    if (!bdml_mat_next(c, &ir) || !bdml_mat_next(c, &jc) || !bdml_mat_next(c, &data))
         return "it announces more numbers than it holds";
     if (!is_index_type(ir.type) || ir.bytes % 4 || !is_index_type(jc.type) ||
         jc.bytes != 4 * (columns + 1))
@@ -212,7 +200,7 @@ static const char *check_cells(cursor *c, size_t count, int depth)
     for (size_t i = 0; i < count; i++) {
         part p;
         bdml_mat_variable cell = {0};
-        if (!next_part(c, &p) || p.type != MAT_T_MATRIX)
+        if (!bdml_mat_next(c, &p) || p.type != MAT_T_MATRIX)
             return "it announces more cells than it holds";
         cursor inner = {p.data, p.bytes, c->swap, c->note};
         const char *why = check_array(&inner, &cell, depth + 1);
@@ -226,7 +214,7 @@ static const char *check_cells(cursor *c, size_t count, int depth)
 static const char *check_text(cursor *c, size_t count)
 {
     part p;
-    if (!next_part(c, &p)) return "it announces more text than it holds";
+    if (!bdml_mat_next(c, &p)) return "it announces more text than it holds";
     size_t size = type_size(p.type);
     if (!is_text_type(p.type)) return "the type of its text is unknown";
     if (p.type == MAT_T_UTF8 && p.bytes >= count && p.bytes / 4 <= count) return NULL;
@@ -238,7 +226,7 @@ static const char *check_text(cursor *c, size_t count)
 static const char *check_array(cursor *c, bdml_mat_variable *v, int depth)
 {
     size_t count;
-    const char *why = parse_start(c, v);
+    const char *why = bdml_mat_start(c, v);
     if (why) return why;
     if (!bdml_dims_product(v->rank, v->dims, &count) || count > INT64_MAX / sizeof(double))
         return "its sizes multiply to more than memory can address";
@@ -352,7 +340,7 @@ static bdml_status look_into(bdml_handle *h, const bdml_mat_file *f, bdml_mat_va
             BDML_GO(fail_variable(h, f, v, "it does not unpack to a variable: damaged"));
         c = (cursor){unpacked + TAG, n - TAG, f->swap, note};
     }
-    if (c.left > 0) why = parse_start(&c, v); /* an element of 0 bytes is an empty array */
+    if (c.left > 0) why = bdml_mat_start(&c, v); /* an element of 0 bytes is an empty array */
     if (why && !ended && n < PEEK) why = "its compressed bytes are damaged";
     if (why) status = fail_variable(h, f, v, why);
 done:
@@ -405,12 +393,11 @@ void bdml_mat_file_free(bdml_mat_file *f)
     *f = (bdml_mat_file){0};
 }
 
-bdml_status bdml_mat_extract(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
-                             unsigned char **element, size_t *bytes)
+bdml_status bdml_mat_unpack(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
+                            unsigned char **element, size_t *bytes)
 {
     bdml_status status = BDML_OK;
     unsigned char *block = NULL;
-    bdml_mat_variable seen = {0};
     size_t n = TAG + v->bytes;
 
     *element = NULL;
@@ -435,14 +422,24 @@ bdml_status bdml_mat_extract(bdml_handle *h, const bdml_mat_file *f, const bdml_
         BDML_NEW(h, block, n);
         memcpy(block, f->bytes + v->offset - TAG, n);
     }
-    char note[NOTE];
-    cursor c = {block + TAG, n - TAG, f->swap, note};
-    const char *why = check_array(&c, &seen, 0);
-    if (why) BDML_GO(fail_variable(h, f, v, why));
     *element = block;
     *bytes = n;
     block = NULL;
 done:
     free(block);
     return status;
+}
+
+bdml_status bdml_mat_extract(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
+                             unsigned char **element, size_t *bytes)
+{
+    char note[NOTE];
+    bdml_mat_variable seen = {0};
+    BDML_TRY(bdml_mat_unpack(h, f, v, element, bytes));
+    cursor c = {*element + TAG, *bytes - TAG, f->swap, note};
+    const char *why = check_array(&c, &seen, 0);
+    if (!why) return BDML_OK;
+    free(*element);
+    *element = NULL;
+    return fail_variable(h, f, v, why);
 }

@@ -40,4 +40,27 @@ bdml_status bdml_mat_extract(bdml_handle *h, const bdml_mat_file *f, const bdml_
                              unsigned char **element, size_t *bytes);
 const char *bdml_mat_class_text(int class);
 
+/* ---- elements in memory ----------------------------------------------------------------------- */
+
+typedef struct bdml_mat_cursor {
+    const unsigned char *at;
+    size_t left;
+    bool swap;
+    char *note; /* room for a reason that names numbers: 128 bytes */
+} bdml_mat_cursor;
+
+typedef struct bdml_mat_part {
+    uint32_t type; /* MAT_T_... of matio */
+    size_t bytes;
+    const unsigned char *data;
+} bdml_mat_part;
+
+/* The next sub-element; false when it does not fit into what is left. */
+bool bdml_mat_next(bdml_mat_cursor *c, bdml_mat_part *p);
+/* Flags, sizes and name: what every array begins with. NULL, or what is wrong. */
+const char *bdml_mat_start(bdml_mat_cursor *c, bdml_mat_variable *v);
+/* The element of a variable, tag included, unpacked; nothing inside is checked. */
+bdml_status bdml_mat_unpack(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
+                            unsigned char **element, size_t *bytes);
+
 #endif

@@ -133,14 +133,60 @@ static bdml_status train_auto(bdml_handle *h, const bdml_method *method, const b
     return status;
 }
 
+/* Methods for two domains, and those that are no metric, have nothing to train here. */
+static bdml_status check_method(bdml_handle *h, const bdml_method *method)
+{
+    if (!(method->uses & BDML_USES_DOMAINS) && method->fit) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT,
+                     "method %s learns from two domains%s: use it in 'bdml adapt'", method->name,
+                     method->fit ? "" : " and is a classifier, not a metric");
+}
+
 bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
                               const bdml_constraints *constraints, bdml_model **out)
 {
     *out = NULL;
+    BDML_TRY(check_method(h, method));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
     bdml_status status =
         (bdml_auto_wanted(h) ? train_auto : train)(h, method, data, constraints, out);
+    bdml_phase_leave(h, previous);
+    bdml_la_leave(h);
+    return status;
+}
+
+static bdml_status train_adapted(bdml_handle *h, const bdml_method *method,
+                                 const bdml_dataset *data, const bdml_domain *target,
+                                 bdml_model **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_prepare prepare = {0};
+    bdml_model *model = NULL;
+    double start = bdml_now();
+
+    BDML_GO(check_data(h, data));
+    BDML_GO(bdml_prepare_fit(h, data, &prepare)); /* nothing to prepare but what must be finite */
+    BDML_GO(bdml_model_new(h, data, &prepare, data->d, &model));
+    bdml_training t = {data->n, data->d, data->x, data->y, data->classes, NULL, target};
+    BDML_GO(method->fit(h, &t, model));
+    status = describe(h, method, data, bdml_now() - start, model);
+done:
+    bdml_prepare_free(&prepare);
+    if (status == BDML_OK)
+        *out = model;
+    else
+        bdml_free_model(model);
+    return status;
+}
+
+bdml_status bdml_train_adapted(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                               const bdml_domain *target, bdml_model **out)
+{
+    *out = NULL;
+    bdml_la_enter(h);
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
+    bdml_status status = train_adapted(h, method, data, target, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

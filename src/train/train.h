@@ -10,6 +10,9 @@ typedef struct bdml_method {
     const char *name, *help;
     int uses; /* BDML_USES_... */
     bdml_status (*fit)(bdml_handle *h, const bdml_training *t, bdml_model *model);
+    /* Instead of fit, a method that is no metric: classes of n rows of the target domain. */
+    bdml_status (*classify)(bdml_handle *h, const bdml_training *t, int64_t n, const double *x,
+                            int32_t *label);
 } bdml_method;
 
 const bdml_method *bdml_method_at(int i); /* NULL when i is out of range */
@@ -18,6 +21,11 @@ const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t len
 /* Train with this method whatever the setting says. */
 bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
                               const bdml_constraints *constraints, bdml_model **out);
+/* The same with points of a second domain, prepared as the data are after scale and pca (which are none
+ * here); target NULL: there is none. */
+bdml_status bdml_train_adapted(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
+                               const bdml_domain *target, bdml_model **out);
+
 /* ---- scale = auto, neighbors = auto (auto.c) ---- */
 
 typedef struct bdml_auto {

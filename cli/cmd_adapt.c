@@ -1,0 +1,110 @@
+/* cmd_adapt.c - bdml adapt --source FILE --target FILE [--semi] [--methods A,B,C] */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "evaluate/evaluate.h"
+
+/* Names are checked before the data are read. */
+static bdml_status check_arguments(cli *c)
+{
+    const char *list = bdml_get(c->h, "methods"), *one = bdml_get(c->h, "method");
+    const bdml_method **method;
+    int count;
+    if (!cli_text_of(c, CLI_OPT_SOURCE)[0] || !cli_text_of(c, CLI_OPT_TARGET)[0])
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
+                         "two domains are needed: --source FILE --target FILE");
+    if (list[0] && bdml_opt_changed(c->h, BDML_OPT_METHOD))
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "give --method or --methods, not both");
+    BDML_TRY(bdml_methods_listed(c->h, list[0] ? list : one, &count, &method));
+    free(method);
+    return BDML_OK;
+}
+
+static double number(const json_t *row, const char *key)
+{
+    const json_t *v = json_object_get(row, key);
+    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+static void print_setup(cli *c)
+{
+    const json_t *r = c->result;
+    bool semi = json_is_true(json_object_get(r, "semi"));
+    printf("%s (%.0f rows) -> %s (%.0f rows), %d features\n", cli_text_of(c, CLI_OPT_SOURCE),
+           number(r, "source_points"), cli_text_of(c, CLI_OPT_TARGET), number(r, "target_points"),
+           (int)number(r, "dimension"));
+    printf("%s: %.0f source rows%s", semi ? "semi-supervised" : "unsupervised",
+           number(r, "train_points"), semi ? "" : " to learn from");
+    if (semi) printf(" and %.0f of the target to learn from", number(r, "labelled_target_points"));
+    printf(", %.0f target rows to test, %.0f splits\n\n", number(r, "test_points"),
+           number(r, "splits"));
+}
+
+static bdml_status print_table(cli *c, const json_t *methods)
+{
+    bool several = json_array_size(methods) > 1;
+    cli_table t;
+    size_t i;
+    json_t *row;
+    cli_table_init(&t, c->h, several ? "lrrrrrr" : "lrrrr");
+    cli_cell(&t, "method");
+    cli_cell(&t, "accuracy %%");
+    cli_cell(&t, "s.e.");
+    if (several) {
+        cli_cell(&t, "to best other");
+        cli_cell(&t, "s.e.");
+    }
+    cli_cell(&t, "kappa");
+    cli_cell(&t, "fit s");
+    json_array_foreach(methods, i, row)
+    {
+        const json_t *versus = json_object_get(row, "versus");
+        cli_cell(&t, "%s", json_string_value(json_object_get(row, "method")));
+        cli_cell_real(&t, "%.1f", number(row, "accuracy_mean"));
+        cli_cell_real(&t, "%.1f", number(row, "accuracy_error"));
+        if (several) {
+            cli_cell_real(&t, "%+.1f", number(versus, "difference"));
+            cli_cell_real(&t, "%.1f", number(versus, "standard_error"));
+        }
+        cli_cell_real(&t, "%.3g", number(row, "kappa"));
+        cli_cell_real(&t, "%.3f", number(row, "fit_seconds"));
+    }
+    BDML_TRY(cli_table_print(&t, stdout));
+    json_array_foreach(methods, i, row)
+    {
+        const char *why = json_string_value(json_object_get(row, "error"));
+        if (why)
+            printf("%s: %s\n", json_string_value(json_object_get(row, "method")), why);
+    }
+    return BDML_OK;
+}
+
+bdml_status cli_adapt(cli *c)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *source = NULL, *target = NULL;
+    char *text = NULL;
+
+    BDML_TRY(check_arguments(c));
+    BDML_GO(bdml_read_dataset(c->h, cli_text_of(c, CLI_OPT_SOURCE), &source));
+    BDML_GO(cli_read_other(c, cli_text_of(c, CLI_OPT_TARGET), &target));
+    BDML_GO(bdml_adapt(c->h, source, target, &text));
+    json_t *result = json_loads(text, 0, NULL);
+    if (!result) {
+        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result");
+        goto done;
+    }
+    json_object_update(c->result, result);
+    json_decref(result);
+    cli_progress_clear(c);
+    if (cli_json(c)) goto done;
+    if (!cli_quiet(c)) print_setup(c);
+    BDML_GO(print_table(c, json_object_get(c->result, "methods")));
+done:
+    bdml_free_bytes(text);
+    bdml_free_dataset(source);
+    bdml_free_dataset(target);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* adapt.h - domain adaptation: learn on one domain, classify another. Private to evaluate, but for the
+ * paper's figures and bdml_adapt_cell, which the command's `reproduce` uses too.
+ *
+ *     bdml_adapt          the splits, side by side                      adapt.c
+ *       adapt_splits      which rows are trained on and tested          adapt_splits.c, adapt_file.c
+ *       adapt_prepare     rows, columns, PCA, length                    adapt_prepare.c
+ *       adapt_write       the result as JSON                            adapt_report.c
+ *     bdml_adapt_cell     a cell of the paper's tables                  adapt_cell.c */
+#ifndef BDML_ADAPT_H
+#define BDML_ADAPT_H
+
+#include "evaluate/evaluate.h"
+
+/* ---- splits ----------------------------------------------------------------------------------------- */
+
+/* Rows from 0. source: to learn from; target: labelled ones of the target domain, used when
+ * semi-supervised; test: tested when semi-supervised (otherwise every target row is). */
+typedef struct adapt_split {
+    int64_t sources, targets, tests;
+    int64_t *source, *target, *test;
+} adapt_split;
+
+typedef struct adapt_splits {
+    int count;
+    adapt_split *split;
+} adapt_splits;
+
+/* From the file of the setting splits-file, or at random by source-per-class and target-per-class; the
+ * first "trials" of them. y: classes of the target rows in the source's numbering. */
+bdml_status adapt_splits_make(bdml_handle *h, const bdml_dataset *source,
+                              const bdml_dataset *target, adapt_splits *out);
+bdml_status adapt_splits_read(bdml_handle *h, const char *path, int most, adapt_splits *out);
+bdml_status adapt_splits_random(bdml_handle *h, const bdml_dataset *source,
+                                const bdml_dataset *target, int count, adapt_splits *out);
+void adapt_splits_free(adapt_splits *s);
+
+/* ---- preparation ------------------------------------------------------------------------------------ */
+
+/* The rows of a split, prepared: source rows of the split, and all target rows. */
+typedef struct adapt_points {
+    int64_t ns, nt;
+    int d, q;            /* scaled dimension; dimension after PCA */
+    double *xs, *xt;     /* scaled: ns and nt rows of d */
+    double *zs, *zt;     /* reduced: ns and nt rows of q */
+    const int32_t *y;    /* classes of the target rows */
+} adapt_points;
+
+/* The setting "rows", on all rows of a domain at once: in place. */
+bdml_status adapt_rows(bdml_handle *h, bdml_dataset *data);
+/* The settings columns, columns-of, dimensions, pca-domain and unit, fitted on the split's source rows
+ * and all target rows without their labels. */
+bdml_status adapt_prepare(bdml_handle *h, const bdml_dataset *source, const bdml_dataset *target,
+                          const adapt_split *split, adapt_points *out);
+void adapt_points_free(adapt_points *p);
+
+/* ---- result ----------------------------------------------------------------------------------------- */
+
+typedef struct adapt_result {
+    const bdml_dataset *source, *target;
+    const adapt_splits *splits;
+    int64_t tested; /* rows, of the first split */
+    int methods;
+    const bdml_score *score;
+} adapt_result;
+
+bdml_status adapt_write(bdml_handle *h, const adapt_result *r, char **json);
+
+/* ---- the paper's tables (adapt_cell.c) ---------------------------------------------------------------- */
+
+/* One method on one task as the paper's appendix prints it: accuracy and standard error in percent. */
+typedef struct bdml_adapt_figure {
+    const char *method; /* of this library: "bdml", "gfk", ... */
+    const char *printed; /* as the paper calls it: "t-BDML", "GFK(PCA)", ... */
+    double accuracy, error;
+} bdml_adapt_figure;
+
+enum { BDML_ADAPT_TASKS = 12, BDML_ADAPT_FIGURES = 8 };
+/* "AC", "AD", ... in the paper's order; NULL when out of range. Letters: Amazon, Caltech, Dslr, Webcam. */
+const char *bdml_adapt_task(int i);
+/* Figure m of the paper for a task; false when there is no such task or figure. */
+bool bdml_adapt_printed(const char *task, bool semi, int m, bdml_adapt_figure *out);
+/* Run a task on the Office-Caltech files in `folder` (SURF histograms, splits/) with the settings of the
+ * handle but for semi and splits-file. *json: as of bdml_adapt. */
+bdml_status bdml_adapt_cell(bdml_handle *h, const char *folder, const char *task, bool semi,
+                            char **json);
+
+#endif

@@ -1,0 +1,120 @@
+/* adapt_report.c - the result of a domain adaptation as JSON:
+ *
+ *     {source, target, semi, source_points, target_points, dimension, classes, splits, train_points,
+ *      labelled_target_points, test_points, preparation: {...}, settings, seed,
+ *      methods: [{method, accuracy_mean, accuracy_error, kappa, fit_seconds, chosen_per_split, versus,
+ *      accuracies, recall}]}
+ *
+ * Accuracies in percent; accuracy_error is the standard error of the mean over the splits. versus: the
+ * method against the best other one, split by split. The same for any number of jobs and threads, but
+ * for fit_seconds. */
+#include "evaluate/adapt.h"
+
+#include <stdlib.h>
+
+static json_t *real(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *accuracies(const bdml_score *s)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < s->splits; i++) json_array_append_new(list, real(100.0 - s->error[i]));
+    return list;
+}
+
+static json_t *chosen_list(const bdml_score *s)
+{
+    json_t *list = json_array();
+    bool any = false;
+    for (int i = 0; i < s->splits; i++) {
+        any = any || s->chosen[i];
+        json_array_append_new(list, s->chosen[i] ? json_incref(s->chosen[i]) : json_null());
+    }
+    if (any) return list;
+    json_decref(list);
+    return json_null();
+}
+
+static json_t *recall_json(const bdml_confusion *c)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < c->classes; k++)
+        json_array_append_new(list, real(bdml_confusion_recall(c, k)));
+    return list;
+}
+
+/* Against the best other method, in accuracy: above 0 when this one is better. Splits overlap, so the
+ * standard error is that of independent splits, as in the paper's tables, and says so. */
+static json_t *versus_json(const adapt_result *r, const bdml_score *of)
+{
+    const bdml_score *rival = NULL;
+    for (int m = 0; m < r->methods; m++) {
+        const bdml_score *s = &r->score[m];
+        if (s == of || s->failed < s->splits) continue;
+        if (!rival || bdml_mean(s->splits, s->error) < bdml_mean(rival->splits, rival->error))
+            rival = s;
+    }
+    if (!rival) return json_null();
+    bdml_paired c = bdml_compare_paired(of->splits, rival->error, of->error, 0.0);
+    return json_pack("{s:s, s:o, s:o, s:s, s:o, s:i, s:i, s:i}", "method", rival->method->name,
+                     "difference", real(c.difference), "standard_error", real(c.error), "test",
+                     "paired t", "p_value", real(c.p), "wins", c.losses, "ties", c.ties, "losses",
+                     c.wins);
+}
+
+static json_t *score_json(const adapt_result *r, const bdml_score *s)
+{
+    if (s->failed < s->splits)
+        return json_pack("{s:s, s:o, s:s, s:n, s:n}", "method", s->method->name, "error",
+                         bdml_json_text(s->reason), "status", bdml_status_text(s->status),
+                         "accuracy_mean", "accuracy_error");
+    double error = bdml_sample_std(s->splits, s->error) / sqrt(s->splits);
+    return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o}", "method", s->method->name,
+                     "accuracy_mean", 100.0 - bdml_mean(s->splits, s->error), "accuracy_error",
+                     error, "kappa", real(bdml_mean(s->splits, s->kappa)), "fit_seconds",
+                     bdml_mean(s->splits, s->fit_seconds), "versus", versus_json(r, s),
+                     "chosen_per_split", chosen_list(s), "accuracies", accuracies(s), "recall",
+                     recall_json(&s->confusion));
+}
+
+static json_t *preparation_json(const bdml_handle *h)
+{
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:b}", "rows", bdml_opt_text(h, BDML_OPT_ROWS),
+                     "columns", bdml_opt_text(h, BDML_OPT_COLUMNS), "columns_of",
+                     bdml_opt_text(h, BDML_OPT_COLUMNS_OF), "dimensions",
+                     (json_int_t)bdml_opt_int(h, BDML_OPT_DIMENSIONS), "pca_domain",
+                     bdml_opt_text(h, BDML_OPT_PCA_DOMAIN), "unit",
+                     (int)bdml_opt_int(h, BDML_OPT_UNIT));
+}
+
+static json_t *domain_name(const bdml_dataset *data)
+{
+    return data->source ? bdml_json_text(data->source) : json_null();
+}
+
+bdml_status adapt_write(bdml_handle *h, const adapt_result *r, char **json)
+{
+    const adapt_split *first = &r->splits->split[0];
+    bool semi = bdml_opt_int(h, BDML_OPT_SEMI) != 0;
+    json_t *list = json_array(), *classes = json_array();
+    for (int m = 0; m < r->methods; m++)
+        json_array_append_new(list, score_json(r, &r->score[m]));
+    for (int c = 0; c < r->source->classes; c++)
+        json_array_append_new(classes, bdml_json_text(r->source->class_name[c]));
+    json_t *root = json_pack(
+        "{s:o, s:o, s:b, s:I, s:I, s:i, s:o, s:i, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:o}", "source",
+        domain_name(r->source), "target", domain_name(r->target), "semi", (int)semi,
+        "source_points", (json_int_t)r->source->n, "target_points", (json_int_t)r->target->n,
+        "dimension", r->source->d, "classes", classes, "splits", r->splits->count, "train_points",
+        (json_int_t)first->sources, "labelled_target_points",
+        (json_int_t)(semi ? first->targets : 0), "test_points", (json_int_t)r->tested,
+        "preparation", preparation_json(h), "neighbors",
+        (json_int_t)bdml_opt_int(h, BDML_OPT_VOTES), "settings", bdml_settings_json(h), "seed",
+        (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
+    *json = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(root);
+    return *json ? BDML_OK
+                 : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the result");
+}
