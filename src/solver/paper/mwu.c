@@ -158,9 +158,11 @@ void bdml_mwu_free(bdml_mwu *w)
 static void reset(bdml_mwu *w)
 {
     w->round = 0;
-    w->w0 = 1.0;
-    for (int64_t t = 0; t < w->m; t++) w->w[t] = 1.0;
-    w->total = (double)w->rows;
+    if (!w->warm) {
+        w->w0 = 1.0;
+        for (int64_t t = 0; t < w->m; t++) w->w[t] = 1.0;
+        w->total = (double)w->rows;
+    }
     w->sum_f = 0.0;
     memset(w->sum_v, 0, sizeof *w->sum_v * (size_t)w->m);
     if (w->sum) memset(w->sum, 0, sizeof *w->sum * w->size);
@@ -300,6 +302,28 @@ static bdml_status stage(bdml_mwu *w, double T, double deadline, bool *done, bdm
     return BDML_OK;
 }
 
+/* A few rounds to learn how large the slacks really get, which is far below what the worst Y could make of them. */
+static bdml_status calibrate(bdml_mwu *w)
+{
+    enum { ROUNDS = 16 };
+    double *met = w->met;
+    reset(w);
+    for (int k = 0; k < ROUNDS && !w->warm; k++) {
+        bool infeasible;
+        BDML_TRY(w->form->oracle(w, &infeasible));
+        w->form->values(w);
+        met[0] = BDML_MAX(met[0], fabs(w->scale0 * (w->bound - w->f)));
+        met[1] = BDML_MAX(met[1], bdml_weights_largest(w->m, w->scale, w->v, w->mu));
+        met[2] = BDML_MAX(met[2], w->form->largest(w));
+        update(w);
+    }
+    if (met[0] > 0.0) w->scale0 /= met[0];
+    for (int64_t t = 0; t < w->m && met[1] > 0.0; t++) w->scale[t] /= met[1];
+    if (met[2] > 0.0) w->form->shrink(w, 1.0 / met[2]);
+    w->rho = w->rho_negative = 0.0;
+    return BDML_OK;
+}
+
 static bdml_status run_stages(bdml_mwu *w, double deadline, bdml_mwu_result *r)
 {
     double last = w->epsilon;
@@ -341,6 +365,7 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
     w->set.trace = r->trace_bound = w->R;
     w->exceeded = 0.0;
     bdml_status status = bdml_guarantee_set(w, r);
+    if (status == BDML_OK && w->observed) status = calibrate(w);
     if (status == BDML_OK) status = run_stages(w, deadline, r);
     r->exceeded = w->exceeded;
     r->rho = w->rho;

@@ -27,9 +27,11 @@ typedef struct bdml_mwu_form {
     double (*violation)(
         const bdml_mwu *w); /* of its own rows by the average so far, user's units */
     /* A form that keeps its Y as factors: no d x d matrix is made for it, and it fills in what such a matrix
-     * would tell. Where no rho is set, rho is the largest slack that was met. */
+     * would tell. Where neither rho nor delta is set, a few rounds first tell how large the slacks of objective,
+     * margins and its own rows get, each kind is scaled by that, and rho is the largest that is met. */
     bool factored;
-    double (*largest)(const bdml_mwu *w); /* |scaled slack| of its own rows at Y */
+    double (*largest)(const bdml_mwu *w);       /* |scaled slack| of its own rows at Y */
+    void (*shrink)(bdml_mwu *w, double factor); /* the scales of its own rows times this */
     bdml_status (*measure)(bdml_mwu *w, bdml_mwu_result *r);
     bdml_status (*prove)(bdml_mwu *w, bdml_mwu_result *r);
 } bdml_mwu_form;
@@ -77,6 +79,9 @@ struct bdml_mwu {
     double epsilon;
     bdml_row_scaling scaling; /* never auto */
     bool observed;            /* rho grows with the slacks that are met */
+    double met[3]; /* largest of objective, margins and own rows in the calibration; 0: none yet */
+    bool
+        warm; /* go on with the weights of the run before: refusals are proven and averages measured all the same */
 
     /* this round */
     double w0, *w, total;

@@ -69,7 +69,7 @@ typedef struct bdml_relaxation_report {
     double seconds, mwu_seconds, sample_seconds, exact_seconds;
 } bdml_relaxation_report;
 
-/* 500 rounds a call, 100 samples, scale-free, orthonormal, gap 5 %, 8 calls. */
+/* 300 rounds a call, 100 samples, scale-free, orthonormal, gap 5 %, 8 calls. */
 bdml_relaxation_settings bdml_relaxation_defaults(void);
 
 /* Q: q rows of d, orthonormal; in: the start, out: the best of start and samples (rule paper: the sample chosen).

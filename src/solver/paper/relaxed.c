@@ -164,10 +164,12 @@ static void reset(bdml_mwu *w)
 {
     bdml_relaxed *x = w->own;
     size_t size = (size_t)x->q * (size_t)x->q;
-    for (size_t i = 0; i < size; i++) x->plus[i] = x->minus[i] = 1.0;
     memset(x->sum_C, 0, sizeof *x->sum_C * size);
-    memset(x->past_u, 0, sizeof *x->past_u * (size_t)x->d);
-    memset(x->past_w, 0, sizeof *x->past_w * (size_t)x->q);
+    if (!w->warm) {
+        for (size_t i = 0; i < size; i++) x->plus[i] = x->minus[i] = 1.0;
+        memset(x->past_u, 0, sizeof *x->past_u * (size_t)x->d);
+        memset(x->past_w, 0, sizeof *x->past_w * (size_t)x->q);
+    }
     x->atoms.count = 0;
     x->look_at = 0;
     x->pause = 1;
@@ -200,6 +202,13 @@ static double largest(const bdml_mwu *w)
             second = a;
     }
     return BDML_MAX(most, x->scale_off * 2.0 * x->q * first * second);
+}
+
+static void shrink(bdml_mwu *w, double factor)
+{
+    bdml_relaxed *x = w->own;
+    x->scale_diagonal *= factor;
+    x->scale_off *= factor;
 }
 
 /* Column j of the two triangles below the diagonal: slack_i = factor w_i for the row that says >=. Returns the sum
@@ -297,6 +306,7 @@ const bdml_mwu_form bdml_relaxed_form = {
     .violation = violation,
     .factored = true,
     .largest = largest,
+    .shrink = shrink,
     .measure = measure,
     .prove = prove,
 };
