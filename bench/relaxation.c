@@ -73,7 +73,8 @@ static void time_step(int q, int d, int32_t pairs, int64_t rounds, int64_t sampl
     if (rounds > 0) s.rounds = rounds;
     if (samples > 0) s.samples = samples;
     s.exact = exact;
-    s.margin = 1.0;
+    if (getenv("ENGINE")) s.source = BDML_RELAXATION_ENGINE;
+    if (getenv("PAPER")) s.rule = BDML_SAMPLE_PAPER;
     double start = processor();
     check(h, bdml_relaxation_q_step(h, op, c, d, q, lambda, &s, Q, &r));
     double seconds = processor() - start;

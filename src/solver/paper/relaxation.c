@@ -272,7 +272,7 @@ static bdml_status sample_exact(search *b, bdml_solve_result *solution, double *
         return bdml_fail(b->h, BDML_ERR_DATA,
                          "the certified solver found no feasible metric in the time allowed");
     BDML_TRY(exact_root(b->h, x->d, solution->m, x->eigen, &x->ws, &from));
-    b->r->rank = (int64_t)from.rank * x->q;
+    b->r->rank = from.rank * x->q;
     b->r->objective_mean = solution->upper;
     return bdml_randomise(b->h, x->op, b->problem.c, &from, x->lambda, b->s, solution->upper, Q,
                           b->r);

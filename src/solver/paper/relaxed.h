@@ -60,7 +60,7 @@ bdml_status bdml_relaxed_lower(bdml_mwu *w, double q0, const double *q, double *
 typedef struct bdml_sampler {
     int d, q;
     const bdml_atoms *atoms; /* or NULL: */
-    int rank;
+    int64_t rank;
     const double *root; /* d x rank */
 } bdml_sampler;
 
