@@ -20,6 +20,7 @@ typedef struct bdml_relaxed {
     const double *lambda;
     double trace, least, most; /* of Lambda */
     bdml_margin *op;
+    double tolerance; /* of the eigenvectors, relative; 0: what is good enough */
     bdml_products *products;
     int64_t pairs;
 

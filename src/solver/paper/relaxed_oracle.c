@@ -16,7 +16,6 @@
 #include "solver/paper/relaxed.h"
 
 static const double EPS = 2.220446049250313e-16;
-static const double TOLERANCE = 1e-2; /* any Y with a sum >= 0 serves */
 enum { LONGEST_PAUSE = 64 };
 
 /* ---- one eigenpair of S, one of s L + B -------------------------------------------------------------------- */
@@ -60,7 +59,7 @@ static bdml_status largest_of_S(bdml_mwu *w)
     bdml_phase previous = bdml_phase_enter(w->h, BDML_PHASE_EIGEN);
     bdml_products_weigh(x->products, -x->q0, w->q);
     start(x->d, x->past_u, x->u);
-    bdml_status status = bdml_la_largest_of(w->h, apply, x, TOLERANCE, -INFINITY, x->u, &x->s,
+    bdml_status status = bdml_la_largest_of(w->h, apply, x, x->tolerance, -INFINITY, x->u, &x->s,
                                             &x->residual, &x->lanczos_d);
     if (status == BDML_OK) combine(x);
     bdml_phase_leave(w->h, previous);
@@ -90,7 +89,7 @@ static bdml_status largest_of_block(bdml_mwu *w)
     double residual;
     start(q, x->past_w, x->w);
     for (int i = 0; i < q; i++) COL(x->B, q, i)[i] += x->s * x->lambda[i];
-    BDML_TRY(bdml_la_largest(w->h, x->B, TOLERANCE, -INFINITY, x->w, &x->theta, &residual,
+    BDML_TRY(bdml_la_largest(w->h, x->B, x->tolerance, -INFINITY, x->w, &x->theta, &residual,
                              &x->lanczos_q));
     x->stretch = 0.0;
     for (int i = 0; i < q; i++) x->stretch += x->lambda[i] * x->w[i] * x->w[i];
