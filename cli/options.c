@@ -36,6 +36,7 @@ static const struct {
     {"help", "Help"},
     {"path", "Path over K"},
     {"plot", "Plot"},
+    {"bound", "Bounds"},
 };
 
 int cli_option_count(void)

@@ -52,6 +52,27 @@ static void generalization_moves_as_it_should(void **state)
     }
 }
 
+/* excess = L sqrt((1/(2n) + 3 (K+1)/K) / delta) with L = 4 K R Gamma^2 / d the largest loss there is: never below
+ * sqrt(3) L. */
+static void generalization_against_the_largest_loss(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_rng r = bdml_rng_make(1, 1);
+    for (int k = 0; k < 200; k++) {
+        bdml_bound_numbers b = {.K = 1.0 + exp(6.0 * bdml_rng_normal(&r)),
+                                .R = exp(3.0 * bdml_rng_normal(&r)),
+                                .radius = exp(bdml_rng_normal(&r)),
+                                .d = 1.0 + (double)bdml_rng_below(&r, 1000),
+                                .n = 1.0 + (double)bdml_rng_below(&r, 100000),
+                                .delta = bdml_rng_uniform(&r)};
+        double risk, excess, L = 4.0 * b.K * b.R * b.radius * b.radius / b.d;
+        check_ok(h, bdml_bound_generalization(h, &b, -1.0, &risk, &excess));
+        check_close(excess / L, sqrt((0.5 / b.n + 3.0 * (b.K + 1.0) / b.K) / b.delta),
+                    1e-12 * excess / L);
+        check_true(excess > sqrt(3.0) * L);
+    }
+}
+
 /* q 2, d 3, |I| 1, r 1, gamma 1/16, omega 5, epsilon = 8 sqrt(3/2): tau = sqrt(4 sqrt(3/2) sqrt(2/3) + 1) = sqrt(5);
  *   margins        max(1/4, 0) = 1/4
  *   objective      exp(-(5 - 3)/2) = exp(-1)
@@ -101,9 +122,9 @@ static void sharper_ranks_help(void **state)
     check_close(sharp.objective, plain.objective * 4.0 / 9.0, 1e-15);
 }
 
-/* The paper's example. By hand: |I| sqrt(gamma) = sqrt(pi)/4 = 0.443113; exp(-(10 - sqrt 19)/2) = 0.0595776 for each
- * unit of r; tau = sqrt(40 sqrt 2 + 1) = 7.588055, 55 exp(-(tau-1)^2/4) = 0.0010672 for each unit of r, exp(-200) is
- * nothing. So a sample fails with 0.443113 + 0.0606448 r at most, and 100 of them with that to the 100th. */
+/* The paper's example. By hand: |I| sqrt(gamma) = sqrt(pi)/4 = 0.443113; exp(-(10 - sqrt 19)/2) = 0.059573 for each
+ * unit of r; tau = sqrt(40 sqrt 2 + 1) = 7.587394, 55 exp(-(tau-1)^2/4) = 0.001069 for each unit of r, exp(-200) is
+ * nothing. So a sample fails with 0.443113 + 0.060642 r at most, and 100 of them with that to the 100th. */
 static void example_of_the_paper(void **state)
 {
     bdml_handle *h = *state;
@@ -172,6 +193,7 @@ int main(void)
         handle_test(stability_by_hand),
         handle_test(generalization_by_hand),
         handle_test(generalization_moves_as_it_should),
+        handle_test(generalization_against_the_largest_loss),
         handle_test(tail_by_hand),
         handle_test(sharper_ranks_help),
         handle_test(example_of_the_paper),
