@@ -265,6 +265,7 @@ void cli_score_free(cli_score *s);
 /* ---- one function a command (cmd_*.c) -------------------------------------------------------- */
 
 bdml_status cli_adapt(cli *c);
+bdml_status cli_bound(cli *c);
 bdml_status cli_certify(cli *c);
 bdml_status cli_compare_solvers(cli *c);
 bdml_status cli_reproduce(cli *c);

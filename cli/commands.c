@@ -89,6 +89,18 @@ static const cli_command commands[] = {
      "and confirms or refutes: distortion, margins, the bracket on the optimum, or the proof that "
      "the constraints cannot be met. Exit status 0: confirmed; 1: refuted.",
      COMMON "input", "bdml certify wine.bdml wine.csv", cli_certify},
+    {"bound", "KIND [MODEL] [DATA]", "[--distortion K --trace R ...]",
+     "evaluate the bounds that the paper proves",
+     "KIND is stability (how much the loss can change when one example is replaced), generalization "
+     "(true risk by the empirical one) or tail (probability that Gaussian samples of the relaxed "
+     "problem for Q are good). The numbers come from the options, or from MODEL and the DATA it was "
+     "learned from. Without options tail evaluates the example of the paper beside the figure that "
+     "it prints. These bounds are loose: docs/bounds.md says how loose.",
+     COMMON "input bound --distortion --trace",
+     "bdml bound stability --distortion 10 --trace 100 --radius 1 --dimension 20\n"
+     "bdml bound generalization wine.bdml wine.csv --failure 0.1\n"
+     "bdml bound tail",
+     cli_bound},
     {"compare-solvers", "DATA", "[--distortion K] [--delta D]",
      "run engine and paper's algorithm on one problem",
      "Solves the problem with hard margins that the settings state by the certified engine, by the "

@@ -40,6 +40,7 @@ static const struct {
     {"plot", "Plot"},
     {"page", "Page"},
     {"figure", "Figure"},
+    {"bound", "Bounds"},
 };
 
 int cli_option_count(void)

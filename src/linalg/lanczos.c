@@ -23,6 +23,9 @@ bdml_status bdml_lanczos_ws_init(bdml_handle *h, int d, bdml_lanczos_ws *ws)
     memset(ws, 0, sizeof *ws);
     ws->d = d;
     ws->basis = BDML_MIN(d, BASIS);
+    ws->first = FIRST;
+    ws->between = BETWEEN;
+    ws->restarts = RESTARTS;
     BDML_NEW(h, ws->q, (size_t)d * (size_t)(ws->basis + 1));
     BDML_NEW(h, ws->alpha, ws->basis);
     BDML_NEW(h, ws->beta, ws->basis);
@@ -54,11 +57,11 @@ static void start(int d, const double *v, double *q)
 }
 
 /* q_{k+1} = (A q_k - its part in the basis) / beta_k, orthogonalised twice. */
-static void extend(const double *a, int k, bdml_lanczos_ws *ws)
+static void extend(bdml_la_apply apply, void *user, int k, bdml_lanczos_ws *ws)
 {
     int d = ws->d;
     double *next = COL(ws->q, d, k + 1), *c = ws->work;
-    bdml_la_gemv('N', d, d, 1.0, a, d, COL(ws->q, d, k), 0.0, next);
+    apply(user, k, COL(ws->q, d, k), next);
     ws->alpha[k] = bdml_la_dot(d, next, COL(ws->q, d, k));
     for (int pass = 0; pass < 2; pass++) {
         bdml_la_gemv('T', d, k + 1, 1.0, ws->q, d, next, 0.0, c);
@@ -83,16 +86,17 @@ static bdml_status ritz(bdml_handle *h, int k, bdml_lanczos_ws *ws, double *thet
     return BDML_OK;
 }
 
-bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
-                            double *v, double *theta, double *residual, bdml_lanczos_ws *ws)
+bdml_status bdml_la_largest_of(bdml_handle *h, bdml_la_apply apply, void *user, double tolerance,
+                               double floor, double *v, double *theta, double *residual,
+                               bdml_lanczos_ws *ws)
 {
     int d = ws->d;
     double scale = 0.0; /* of A, from below */
     for (int round = 0;; round++) {
         start(d, v, ws->q);
-        int k = 0, look = BDML_MIN(FIRST, ws->basis);
+        int k = 0, look = BDML_MIN(ws->first, ws->basis);
         for (;; k++) {
-            extend(a, k, ws);
+            extend(apply, user, k, ws);
             scale = BDML_MAX(scale, fabs(ws->alpha[k]) + ws->beta[k]);
             bool closed = ws->beta[k] <= 1e-15 * scale; /* the basis is invariant */
             if (k + 1 < look && !closed) continue;
@@ -100,11 +104,33 @@ bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, d
             *residual = ws->beta[k] * fabs(COL(ws->t, k + 1, k)[k]);
             bool done = *residual <= tolerance * scale || *theta + *residual <= floor;
             if (closed || done || k + 1 == ws->basis) break;
-            look = BDML_MIN(k + 1 + BETWEEN, ws->basis);
+            look = BDML_MIN(k + 1 + ws->between, ws->basis);
         }
-        bdml_la_gemv('N', d, k + 1, 1.0, ws->q, d, COL(ws->t, k + 1, k), 0.0, v);
+        ws->steps = k + 1;
+        ws->combination = COL(ws->t, k + 1, k);
+        bdml_la_gemv('N', d, k + 1, 1.0, ws->q, d, ws->combination, 0.0, v);
         bool stuck = ws->beta[k] <= 1e-15 * scale || k + 1 == d;
         bool done = *residual <= tolerance * scale || *theta + *residual <= floor;
-        if (stuck || done || round == RESTARTS) return BDML_OK;
+        if (stuck || done || round == ws->restarts) return BDML_OK;
     }
+}
+
+/* y = A x for a matrix that is there. */
+typedef struct dense {
+    int d;
+    const double *a;
+} dense;
+
+static void apply_dense(void *user, int k, const double *x, double *y)
+{
+    const dense *m = user;
+    (void)k;
+    bdml_la_gemv('N', m->d, m->d, 1.0, m->a, m->d, x, 0.0, y);
+}
+
+bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
+                            double *v, double *theta, double *residual, bdml_lanczos_ws *ws)
+{
+    dense m = {ws->d, a};
+    return bdml_la_largest_of(h, apply_dense, &m, tolerance, floor, v, theta, residual, ws);
 }

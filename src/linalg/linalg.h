@@ -88,7 +88,10 @@ bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool 
 /* For matrices of one size d; any number of them in any number of threads, a workspace each. */
 typedef struct bdml_lanczos_ws {
     int d, basis;
+    int first, between, restarts; /* steps to the first look at convergence, between looks; restarts */
     double *q, *alpha, *beta, *t, *work;
+    int steps;                 /* out: v = sum over k < steps of combination[k] q_k, */
+    const double *combination; /* q_k the k-th vector of the last restart */
 } bdml_lanczos_ws;
 bdml_status bdml_lanczos_ws_init(bdml_handle *h, int d, bdml_lanczos_ws *ws);
 void bdml_lanczos_ws_free(bdml_lanczos_ws *ws);
@@ -98,6 +101,11 @@ void bdml_lanczos_ws_free(bdml_lanczos_ws *ws);
  * wanted: the search ends, with what it has, once theta + residual is no more than that (-INFINITY: never). */
 bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
                             double *v, double *theta, double *residual, bdml_lanczos_ws *ws);
+/* The same for a matrix that is known by its products: y = A x, x the k-th vector since the last restart. */
+typedef void (*bdml_la_apply)(void *user, int k, const double *x, double *y);
+bdml_status bdml_la_largest_of(bdml_handle *h, bdml_la_apply apply, void *user, double tolerance,
+                               double floor, double *v, double *theta, double *residual,
+                               bdml_lanczos_ws *ws);
 
 /* ---- QR and singular values (lapack.c) ------------------------------------------------------------ */
 

@@ -291,3 +291,21 @@ void bdml_margin_difference(const bdml_margin *op, int64_t p, double *f)
     const double *a = COL(op->x, op->d, op->pi[p]), *b = COL(op->x, op->d, op->pj[p]);
     for (int r = 0; r < op->d; r++) f[r] = a[r] - b[r];
 }
+
+double bdml_margin_target_mean(const bdml_margin *op)
+{
+    double sum = 0.0;
+    for (int64_t k = 0; k < op->c->targets; k++) sum += op->distance[op->c->target[k]];
+    return op->c->targets > 0 ? sum / (double)op->c->targets : 0.0;
+}
+
+void bdml_margin_points(const bdml_margin *op, double *x)
+{
+    const bdml_constraints *c = op->c;
+    size_t d = (size_t)op->d;
+    memset(x, 0, sizeof *x * (size_t)c->n * d);
+    for (int64_t p = 0; p < op->pairs; p++) {
+        memcpy(x + (size_t)c->pi[p] * d, COL(op->x, d, op->pi[p]), sizeof *x * d);
+        memcpy(x + (size_t)c->pj[p] * d, COL(op->x, d, op->pj[p]), sizeof *x * d);
+    }
+}

@@ -175,6 +175,21 @@ void bdml_margin_adjoint(bdml_margin *op, const double *y, int64_t count, const 
 void bdml_margin_difference(const bdml_margin *op, int64_t p, double *f);
 /* D(pi[p], pj[p]) of all pairs of the constraints. */
 void bdml_margin_pair_distances(bdml_margin *op, const double *m, double *distance);
+/* Mean of D over the target pairs, <G,M>, after a call above that made the values of all constraints at M. */
+double bdml_margin_target_mean(const bdml_margin *op);
+/* Row i of x (n x d) = the point of row i, its origin moved; rows that occur in no pair are zero. */
+void bdml_margin_points(const bdml_margin *op, double *x);
+
+/* Products with S = objective G + A*y, which is never formed: O((points + pairs) d) (products.c). All memory is
+ * taken by _new; op is borrowed. */
+typedef struct bdml_products bdml_products;
+bdml_status bdml_products_new(bdml_handle *h, bdml_margin *op, bdml_products **out);
+void bdml_products_free(bdml_products *pr);
+void bdml_products_weigh(bdml_products *pr, double objective, const double *y);
+/* z = S u, and dot[p] = (x_i - x_j)'u of every pair. */
+void bdml_products_apply(bdml_products *pr, const double *u, double *dot, double *z);
+/* Values of all constraints at M = scale u u' from the dot of u; returns <G,M>. */
+double bdml_products_values(const bdml_products *pr, const double *dot, double scale, double *v);
 
 /* The same for diagonal M = diag(m), m of length d, and the diagonal of G and of A*y, in O(pairs d). */
 void bdml_margin_objective_diag(bdml_margin *op, double *g);

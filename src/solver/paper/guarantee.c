@@ -160,6 +160,8 @@ bdml_status bdml_guarantee_set(bdml_mwu *w, bdml_mwu_result *r)
     if (w->form->begin) w->form->begin(w);
     scale_rows(w, scaling, &least);
     w->rho = s->rho > 0.0 ? s->rho : w->width;
+    w->observed = w->form->factored && s->rho == 0.0 && s->delta == 0.0;
+    if (w->observed) w->rho = 0.0;
     w->rho_negative = s->rho_negative > 0.0 ? s->rho_negative : w->rho;
     w->delta = s->delta * least;
     if (s->delta > 0.0) {

@@ -29,8 +29,15 @@ bdml_status bdml_paper_problem(bdml_handle *h, int64_t n, int d, const double *x
     return bdml_problem_build(h, n, d, x, ld, c, NULL, diagonal, false, out);
 }
 
-/* Extreme eigenvalues of A_t = f f' - g g': (tr -+ sqrt(tr^2 + 4 (|f|^2 |g|^2 - (f.g)^2))) / 2, tr = |f|^2 - |g|^2;
- * diagonal: extreme entries f_j^2 - g_j^2. */
+/* (tr -+ sqrt(tr^2 + 4 (|f|^2 |g|^2 - (f.g)^2))) / 2, tr = |f|^2 - |g|^2 */
+void bdml_mwu_extremes(double ff, double gg, double fg, double *low, double *high)
+{
+    double trace = ff - gg, root = sqrt(trace * trace + 4.0 * BDML_MAX(ff * gg - fg * fg, 0.0));
+    *low = BDML_MIN(0.5 * (trace - root), 0.0);
+    *high = BDML_MAX(0.5 * (trace + root), 0.0);
+}
+
+/* Extreme eigenvalues of A_t = f f' - g g'; diagonal: extreme entries f_j^2 - g_j^2. */
 static void row_extremes(const bdml_problem *p, int64_t t, double *low, double *high)
 {
     const bdml_constraints *c = p->c;
@@ -48,9 +55,8 @@ static void row_extremes(const bdml_problem *p, int64_t t, double *low, double *
         least = BDML_MIN(least, entry);
         most = BDML_MAX(most, entry);
     }
-    double trace = ff - gg, root = sqrt(trace * trace + 4.0 * BDML_MAX(ff * gg - fg * fg, 0.0));
-    *low = p->diagonal ? least : BDML_MIN(0.5 * (trace - root), 0.0);
-    *high = p->diagonal ? most : BDML_MAX(0.5 * (trace + root), 0.0);
+    bdml_mwu_extremes(ff, gg, fg, low, high);
+    if (p->diagonal) *low = least, *high = most;
 }
 
 static bdml_status allocate(bdml_mwu *w)
@@ -61,11 +67,11 @@ static bdml_status allocate(bdml_mwu *w)
     double **matrices[] = {&w->sum, &w->S, &w->T, &w->M, &w->mean};
     double **small[] = {&w->g_lambda, &w->lambda, &w->l, &w->sorted};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) BDML_NEW(w->h, *vectors[i], w->m);
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices && !w->form->factored; i++)
         BDML_NEW(w->h, *matrices[i], w->size);
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) BDML_NEW(w->h, *small[i], w->d);
     BDML_NEW(w->h, w->order, w->d);
-    if (!w->p->diagonal) status = bdml_eigh_ws_init(w->h, w->d, &w->eigen);
+    if (!w->p->diagonal && !w->form->factored) status = bdml_eigh_ws_init(w->h, w->d, &w->eigen);
 done:
     return status;
 }
@@ -82,8 +88,31 @@ static bdml_status eigenvalues(bdml_mwu *w, const double *a, double *lambda)
     return BDML_OK;
 }
 
+/* What the rows of a problem with d x d matrices look like. */
+static bdml_status describe_rows(bdml_mwu *w)
+{
+    for (int64_t t = 0; t < w->m; t++) {
+        row_extremes(w->p, t, &w->low[t], &w->high[t]);
+        w->unit[t] = w->low[t] + w->high[t]; /* the trace; not used for diagonal M */
+    }
+    bdml_la_enter(w->h);
+    bdml_status status = eigenvalues(w, w->p->g, w->g_lambda);
+    bdml_la_leave(w->h);
+    w->set = bdml_spectral_distortion(w->d, w->s.K, w->s.trace);
+    w->gamma = w->set.ops->density(&w->set, w->g_lambda);
+    w->g_norm = sqrt(bdml_vec_dot(w->size, w->p->g, w->p->g));
+    return status;
+}
+
 bdml_status bdml_mwu_new(bdml_handle *h, bdml_problem *p, const bdml_paper_settings *s,
                          bdml_mwu **out)
+{
+    const bdml_mwu_form *form = s->form == BDML_PAPER_CONE ? &bdml_cone_form : &bdml_lifted_form;
+    return bdml_mwu_build(h, p, s, form, NULL, out);
+}
+
+bdml_status bdml_mwu_build(bdml_handle *h, bdml_problem *p, const bdml_paper_settings *s,
+                           const bdml_mwu_form *form, void *own, bdml_mwu **out)
 {
     bdml_status status = BDML_OK;
     bdml_mwu *w = NULL;
@@ -94,23 +123,15 @@ bdml_status bdml_mwu_new(bdml_handle *h, bdml_problem *p, const bdml_paper_setti
     w->h = w->watch = h;
     w->p = p;
     w->s = *s;
-    w->form = s->form == BDML_PAPER_CONE ? &bdml_cone_form : &bdml_lifted_form;
+    w->form = form;
+    w->own = own;
     w->d = p->d;
     w->size = p->size;
     w->m = p->m;
     BDML_GO(allocate(w));
-    for (int64_t t = 0; t < w->m; t++) {
+    for (int64_t t = 0; t < w->m; t++)
         w->mu[t] = s->margin * (p->c->margin ? p->c->margin[t] : 1.0);
-        row_extremes(p, t, &w->low[t], &w->high[t]);
-        w->unit[t] = w->low[t] + w->high[t]; /* the trace; not used for diagonal M */
-    }
-    bdml_la_enter(w->h);
-    status = eigenvalues(w, p->g, w->g_lambda);
-    bdml_la_leave(w->h);
-    if (status != BDML_OK) goto done;
-    w->set = bdml_spectral_distortion(w->d, s->K, s->trace);
-    w->gamma = w->set.ops->density(&w->set, w->g_lambda);
-    w->g_norm = sqrt(bdml_vec_dot(w->size, p->g, p->g));
+    if (!form->factored) BDML_GO(describe_rows(w));
     if (w->form->init) BDML_GO(w->form->init(w));
     *out = w;
     w = NULL;
@@ -137,18 +158,29 @@ void bdml_mwu_free(bdml_mwu *w)
 static void reset(bdml_mwu *w)
 {
     w->round = 0;
-    w->w0 = 1.0;
-    for (int64_t t = 0; t < w->m; t++) w->w[t] = 1.0;
-    w->total = (double)w->rows;
+    if (!w->warm) {
+        w->w0 = 1.0;
+        for (int64_t t = 0; t < w->m; t++) w->w[t] = 1.0;
+        w->total = (double)w->rows;
+    }
     w->sum_f = 0.0;
     memset(w->sum_v, 0, sizeof *w->sum_v * (size_t)w->m);
-    memset(w->sum, 0, sizeof *w->sum * w->size);
+    if (w->sum) memset(w->sum, 0, sizeof *w->sum * w->size);
     if (w->form->reset) w->form->reset(w);
+}
+
+static void observe_width(bdml_mwu *w)
+{
+    double most = bdml_weights_largest(w->m, w->scale, w->v, w->mu);
+    most = BDML_MAX(most, fabs(w->scale0 * (w->bound - w->f)));
+    if (w->form->largest) most = BDML_MAX(most, w->form->largest(w));
+    w->rho = w->rho_negative = BDML_MAX(w->rho, most);
 }
 
 static void update(bdml_mwu *w)
 {
     double largest, least = bdml_weights_least(w);
+    if (w->observed) observe_width(w);
     double next = w->w0 * bdml_weights_factor(w, w->scale0 * (w->bound - w->f));
     w->w0 = BDML_MAX(next, least);
     w->total = w->w0 + bdml_weights_update(w->m, w->scale, w->v, w->mu, w->epsilon / w->rho,
@@ -189,6 +221,7 @@ static bdml_status look_up(bdml_mwu *w, const bdml_mwu_result *r)
 /* The metric of the average, measured afresh. */
 static bdml_status measure(bdml_mwu *w, bdml_mwu_result *r)
 {
+    if (w->form->measure) return w->form->measure(w, r);
     double share = 1.0 / (double)BDML_MAX(w->round, 1);
     for (size_t i = 0; i < w->size; i++) w->mean[i] = w->sum[i] * share;
     if (w->p->diagonal)
@@ -220,10 +253,11 @@ static bdml_status keep_proof(bdml_mwu *w, bdml_mwu_result *r)
         w->q[t] = w->w[t] * w->scale[t] / w->total;
         margins += w->q[t] * w->mu[t];
     }
-    bdml_cone_matrix(w, r->q0, w->q, w->S);
-    BDML_TRY(bdml_cone_minimise(w, w->S, NULL, &least));
     r->q = w->q;
     r->value = w->value;
+    if (w->form->prove) return w->form->prove(w, r);
+    bdml_cone_matrix(w, r->q0, w->q, w->S);
+    BDML_TRY(bdml_cone_minimise(w, w->S, NULL, &least));
     r->proves = r->q0 * w->bound - margins - least < -bdml_cone_rounding(w, r->q0, w->q);
     return BDML_OK;
 }
@@ -268,6 +302,28 @@ static bdml_status stage(bdml_mwu *w, double T, double deadline, bool *done, bdm
     return BDML_OK;
 }
 
+/* A few rounds to learn how large the slacks really get, which is far below what the worst Y could make of them. */
+static bdml_status calibrate(bdml_mwu *w)
+{
+    enum { ROUNDS = 16 };
+    double *met = w->met;
+    reset(w);
+    for (int k = 0; k < ROUNDS && !w->warm; k++) {
+        bool infeasible;
+        BDML_TRY(w->form->oracle(w, &infeasible));
+        w->form->values(w);
+        met[0] = BDML_MAX(met[0], fabs(w->scale0 * (w->bound - w->f)));
+        met[1] = BDML_MAX(met[1], bdml_weights_largest(w->m, w->scale, w->v, w->mu));
+        met[2] = BDML_MAX(met[2], w->form->largest(w));
+        update(w);
+    }
+    if (met[0] > 0.0) w->scale0 /= met[0];
+    for (int64_t t = 0; t < w->m && met[1] > 0.0; t++) w->scale[t] /= met[1];
+    if (met[2] > 0.0) w->form->shrink(w, 1.0 / met[2]);
+    w->rho = w->rho_negative = 0.0;
+    return BDML_OK;
+}
+
 static bdml_status run_stages(bdml_mwu *w, double deadline, bdml_mwu_result *r)
 {
     double last = w->epsilon;
@@ -304,12 +360,15 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
     bdml_phase previous = bdml_phase_enter(w->h, BDML_PHASE_SOLVE);
     w->bound = r->bound = bound;
     /* <G,M> <= bound implies trace(M) <= bound / gamma */
-    w->R = w->s.literal ? w->s.trace : BDML_MIN(w->s.trace, bound / w->gamma);
+    bool fixed = w->s.literal || w->form->factored;
+    w->R = fixed ? w->s.trace : BDML_MIN(w->s.trace, bound / w->gamma);
     w->set.trace = r->trace_bound = w->R;
     w->exceeded = 0.0;
     bdml_status status = bdml_guarantee_set(w, r);
+    if (status == BDML_OK && w->observed) status = calibrate(w);
     if (status == BDML_OK) status = run_stages(w, deadline, r);
     r->exceeded = w->exceeded;
+    r->rho = w->rho;
     r->seconds = bdml_now() - start;
     bdml_phase_leave(w->h, previous);
     bdml_la_leave(w->h);

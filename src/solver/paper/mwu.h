@@ -26,6 +26,14 @@ typedef struct bdml_mwu_form {
     void (*rescale)(bdml_mwu *w, double factor);
     double (*violation)(
         const bdml_mwu *w); /* of its own rows by the average so far, user's units */
+    /* A form that keeps its Y as factors: no d x d matrix is made for it, and it fills in what such a matrix
+     * would tell. Where neither rho nor delta is set, a few rounds first tell how large the slacks of objective,
+     * margins and its own rows get, each kind is scaled by that, and rho is the largest that is met. */
+    bool factored;
+    double (*largest)(const bdml_mwu *w);       /* |scaled slack| of its own rows at Y */
+    void (*shrink)(bdml_mwu *w, double factor); /* the scales of its own rows times this */
+    bdml_status (*measure)(bdml_mwu *w, bdml_mwu_result *r);
+    bdml_status (*prove)(bdml_mwu *w, bdml_mwu_result *r);
 } bdml_mwu_form;
 
 /* The lifted form. Rows of the two equations are kept as full symmetric matrices of weights, M - M1 - alpha I
@@ -53,6 +61,7 @@ struct bdml_mwu {
     double
         deadline; /* on the clock of bdml_now, when the whole search ends; 0: the time limit of each run counts */
     const bdml_mwu_form *form;
+    void *own; /* the form's, given to bdml_mwu_build */
     int d;
     size_t size;
     int64_t m, rows;
@@ -69,6 +78,10 @@ struct bdml_mwu {
     double width, rho, rho_negative, delta; /* delta: in scaled units */
     double epsilon;
     bdml_row_scaling scaling; /* never auto */
+    bool observed;            /* rho grows with the slacks that are met */
+    double met[3]; /* largest of objective, margins and own rows in the calibration; 0: none yet */
+    bool
+        warm; /* go on with the weights of the run before: refusals are proven and averages measured all the same */
 
     /* this round */
     double w0, *w, total;
@@ -96,10 +109,17 @@ struct bdml_mwu {
 
 extern const bdml_mwu_form bdml_cone_form, bdml_lifted_form;
 
+/* As bdml_mwu_new, for any form. */
+bdml_status bdml_mwu_build(bdml_handle *h, bdml_problem *p, const bdml_paper_settings *s,
+                           const bdml_mwu_form *form, void *own, bdml_mwu **out);
+/* Extreme eigenvalues of f f' - g g' from |f|^2, |g|^2 and f.g. */
+void bdml_mwu_extremes(double ff, double gg, double fg, double *low, double *high);
+
 /* weights.c: w_i *= 1 - epsilon eta_i, eta_i = slack_i / rho; all weights at least `least`. Returns the sum. */
 double bdml_weights_update(int64_t n, const double *scale, const double *v, const double *mu,
                            double up, double down, double least, double *w, double *largest);
 double bdml_weights_least(const bdml_mwu *w);
+double bdml_weights_largest(int64_t n, const double *scale, const double *v, const double *mu);
 /* 1 - epsilon eta for one row, and what it says of the width. */
 double bdml_weights_factor(bdml_mwu *w, double slack);
 

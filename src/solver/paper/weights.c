@@ -12,11 +12,18 @@ double bdml_weights_least(const bdml_mwu *w)
     return BDML_MAX(NEGLIGIBLE, w->s.floor * w->total / (double)w->rows);
 }
 
+double bdml_weights_largest(int64_t n, const double *scale, const double *v, const double *mu)
+{
+    double most = 0.0;
+    for (int64_t i = 0; i < n; i++) most = BDML_MAX(most, fabs(scale[i] * (v[i] - mu[i])));
+    return most;
+}
+
 BDML_CLONES static double update(int64_t n, const double *restrict scale, const double *restrict v,
                                  const double *restrict mu, double up, double down, double least,
                                  double *restrict w, double *largest)
 {
-    double sum = 0.0, most = 0.0;
+    double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++) {
         double slack = scale[i] * (v[i] - mu[i]);
@@ -24,8 +31,7 @@ BDML_CLONES static double update(int64_t n, const double *restrict scale, const 
         w[i] = fmax(w[i] * (1.0 - eta), least);
         sum += w[i];
     }
-    for (int64_t i = 0; i < n; i++) most = BDML_MAX(most, fabs(scale[i] * (v[i] - mu[i])));
-    *largest = most;
+    *largest = bdml_weights_largest(n, scale, v, mu);
     return sum;
 }
 
