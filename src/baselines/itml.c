@@ -234,29 +234,6 @@ static bdml_status solve(itml *s, bdml_solution *told)
 
 /* ---- the method ------------------------------------------------------------------------------------------- */
 
-/* Coordinates in which the prior is I. */
-static bdml_status apply_prior(bdml_handle *h, bdml_pairset *set)
-{
-    bdml_status status = BDML_OK;
-    size_t size = (size_t)set->r * (size_t)set->r;
-    double *s = NULL, *t = NULL, *w = NULL, *sigma = NULL;
-
-    if (bdml_opt_int(h, BDML_OPT_ITML_PRIOR) == PRIOR_IDENTITY) return BDML_OK;
-    BDML_NEW(h, s, size);
-    BDML_NEW(h, t, size);
-    BDML_NEW(h, w, size);
-    BDML_NEW(h, sigma, set->r);
-    bdml_pairset_scatter(set, s, t);
-    BDML_GO(bdml_simultaneous(h, set->r, s, t, w, sigma));
-    status = bdml_pairset_transform(h, set, set->r, w);
-done:
-    free(s);
-    free(t);
-    free(w);
-    free(sigma);
-    return status;
-}
-
 /* Prior identity: outside the span of the pairs M stays I. */
 static bdml_status set_metric(bdml_handle *h, const itml *s, bdml_model *model)
 {
@@ -288,7 +265,8 @@ bdml_status bdml_fit_itml(bdml_handle *h, const bdml_training *t, bdml_model *mo
     itml s = {0};
 
     BDML_GO(bdml_pairset_new(h, "itml", t, true, &set));
-    BDML_GO(apply_prior(h, &set));
+    if (bdml_opt_int(h, BDML_OPT_ITML_PRIOR) == PRIOR_COVARIANCE)
+        BDML_GO(bdml_pairset_whiten_all(h, &set));
     BDML_GO(start(h, &set, &s));
     BDML_GO(solve(&s, &told));
     BDML_GO(set_metric(h, &s, model));

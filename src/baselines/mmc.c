@@ -20,7 +20,12 @@
  *     f(Y') <= sqrt( lambda_max(sum_t s_t w_t w_t')  sum_t 1/s_t )     for every feasible Y'.
  *
  * At s_t = 1/sqrt(p_t) the matrix is G: each step gives a bracket, and the ascent stops when it is narrow
- * (setting gap). In the diagonal case matrices are diagonals and lambda_max is the largest entry. */
+ * (setting gap). In the diagonal case matrices are diagonals and lambda_max is the largest entry.
+ *
+ * Spread. The optimum leans on the few directions in which classes differ most, and may leave the others
+ * next to nothing. With the setting mmc-spread = tau the share tau of the trace is spread evenly: Y = tau I/r +
+ * (1-tau) Y', where tau = 1 is the inverse similar scatter itself. Ascent (on Y') and bound (lambda_max
+ * becomes tau trace(G)/r + (1-tau) lambda_max) stay what they are. */
 #include "baselines/pairs.h"
 
 #include <stdlib.h>
@@ -34,7 +39,9 @@ typedef struct mmc {
     bdml_pairset *set;
     bool diagonal;
     int r;
-    double *y, *g;      /* r x r, or r when diagonal */
+    double spread;      /* tau */
+    double *y, *g;      /* Y' and G: r x r, or r when diagonal */
+    double *even;       /* |w_t|^2 / r */
     double *half;       /* r x r: scratch */
     double *p, *s;      /* per dissimilar pair: distance, weight */
     double *eigenvalue; /* r */
@@ -42,19 +49,33 @@ typedef struct mmc {
     double f, bound;
 } mmc;
 
+/* w_t' Y' w_t */
+static void distances(const mmc *s, double *p)
+{
+    const bdml_pairset *set = s->set;
+    const int64_t *pair = set->index + set->similar;
+    if (s->diagonal)
+        bdml_margin_forward_diag(set->op, s->y, set->dissimilar, pair, p);
+    else
+        bdml_margin_forward(set->op, s->y, set->dissimilar, pair, p);
+}
+
 static bdml_status start(bdml_handle *h, bdml_pairset *set, bool diagonal, mmc *s)
 {
     bdml_status status = BDML_OK;
     *s = (mmc){.h = h, .set = set, .diagonal = diagonal, .r = set->r, .bound = INFINITY};
+    s->spread = bdml_opt_real(h, BDML_OPT_MMC_SPREAD);
     size_t r = (size_t)set->r, size = diagonal ? r : r * r;
     BDML_NEW(h, s->y, size);
     BDML_NEW(h, s->g, size);
     BDML_NEW(h, s->half, size);
+    BDML_NEW(h, s->even, set->dissimilar);
     BDML_NEW(h, s->p, set->dissimilar);
     BDML_NEW(h, s->s, set->dissimilar);
     BDML_NEW(h, s->eigenvalue, r);
     if (!diagonal) BDML_GO(bdml_eigh_ws_init(h, set->r, &s->ws));
     for (size_t j = 0; j < r; j++) s->y[diagonal ? j : j * r + j] = 1.0 / (double)r;
+    distances(s, s->even);
 done:
     return status;
 }
@@ -64,43 +85,48 @@ static void finish(mmc *s)
     free(s->y);
     free(s->g);
     free(s->half);
+    free(s->even);
     free(s->p);
     free(s->s);
     free(s->eigenvalue);
     bdml_eigh_ws_free(&s->ws);
 }
 
-/* f and G at Y; lambda_max(G) into *largest, sum of 1/s_t into *sum. */
+/* f and G at Y; the largest <G, Y> over all feasible Y into *largest, sum of 1/s_t into *sum. */
 static bdml_status evaluate(mmc *s, double *largest, double *sum)
 {
     const bdml_pairset *set = s->set;
     const int64_t *pair = set->index + set->similar;
-    if (s->diagonal)
-        bdml_margin_forward_diag(set->op, s->y, set->dissimilar, pair, s->p);
-    else
-        bdml_margin_forward(set->op, s->y, set->dissimilar, pair, s->p);
-    s->f = *sum = 0.0;
-    for (int64_t t = 0; t < set->dissimilar; t++) s->f += sqrt(BDML_MAX(s->p[t], 0.0));
+    double trace = 0.0;
+    distances(s, s->p);
+    s->f = *sum = *largest = 0.0;
+    for (int64_t t = 0; t < set->dissimilar; t++) {
+        s->p[t] = s->spread * s->even[t] + (1.0 - s->spread) * BDML_MAX(s->p[t], 0.0);
+        s->f += sqrt(s->p[t]);
+    }
     double least = NEAR * s->f / (double)set->dissimilar;
     for (int64_t t = 0; t < set->dissimilar; t++) {
-        double root = BDML_MAX(sqrt(BDML_MAX(s->p[t], 0.0)), least);
+        double root = BDML_MAX(sqrt(s->p[t]), least);
         s->s[t] = 1.0 / root;
         *sum += root;
     }
     if (s->diagonal) {
         bdml_margin_adjoint_diag(set->op, s->s, set->dissimilar, pair, s->g);
-        *largest = 0.0;
-        for (int j = 0; j < s->r; j++) *largest = BDML_MAX(*largest, s->g[j]);
-        return BDML_OK;
+        memcpy(s->eigenvalue, s->g, sizeof *s->g * (size_t)s->r);
+    } else {
+        bdml_margin_adjoint(set->op, s->s, set->dissimilar, pair, s->g);
+        memcpy(s->half, s->g, sizeof *s->g * (size_t)s->r * (size_t)s->r);
+        BDML_TRY(bdml_la_eigh(s->h, s->r, s->half, s->eigenvalue, false, &s->ws));
     }
-    bdml_margin_adjoint(set->op, s->s, set->dissimilar, pair, s->g);
-    memcpy(s->half, s->g, sizeof *s->g * (size_t)s->r * (size_t)s->r);
-    BDML_TRY(bdml_la_eigh(s->h, s->r, s->half, s->eigenvalue, false, &s->ws));
-    *largest = s->eigenvalue[s->r - 1];
+    for (int j = 0; j < s->r; j++) {
+        trace += s->eigenvalue[j];
+        *largest = BDML_MAX(*largest, s->eigenvalue[j]);
+    }
+    *largest = s->spread * trace / s->r + (1.0 - s->spread) * *largest;
     return BDML_OK;
 }
 
-/* Y <- G Y G / trace. */
+/* Y' <- G Y' G / trace. */
 static void ascend(mmc *s)
 {
     int r = s->r;
@@ -132,6 +158,14 @@ static bdml_status solve(mmc *s, const char *method, bdml_solution *told)
     }
 }
 
+/* Y' becomes Y. */
+static void add_spread(mmc *s)
+{
+    size_t r = (size_t)s->r, size = s->diagonal ? r : r * r;
+    for (size_t e = 0; e < size; e++) s->y[e] *= 1.0 - s->spread;
+    for (size_t j = 0; j < r; j++) s->y[s->diagonal ? j : j * r + j] += s->spread / (double)r;
+}
+
 /* In the user's units similar distances sum to 1, here they have the mean 1. */
 static void tell(const mmc *s, bdml_solution *told)
 {
@@ -158,6 +192,7 @@ bdml_status bdml_fit_mmc(bdml_handle *h, const bdml_training *t, bdml_model *mod
     BDML_GO(start(h, &set, false, &s));
     BDML_GO(solve(&s, "mmc", &told));
     tell(&s, &told);
+    add_spread(&s);
     for (size_t e = 0; e < (size_t)s.r * (size_t)s.r; e++) s.y[e] /= (double)set.similar;
     BDML_GO(bdml_pairset_finish(h, &set, s.y, model));
     status = bdml_solution_record(h, &told, model);
@@ -227,6 +262,7 @@ bdml_status bdml_fit_mmc_diagonal(bdml_handle *h, const bdml_training *t, bdml_m
     BDML_GO(start(h, &set, true, &s));
     BDML_GO(solve(&s, "mmc-diagonal", &told));
     tell(&s, &told);
+    add_spread(&s);
     BDML_GO(set_diagonal(h, &s, model));
     status = bdml_solution_record(h, &told, model);
 done:

@@ -210,7 +210,8 @@ void bdml_pairset_scatter(bdml_pairset *set, double *similar, double *dissimilar
                             dissimilar);
 }
 
-bdml_status bdml_pairset_whiten(bdml_handle *h, bdml_pairset *set)
+/* all: both kinds together have the scatter I; else the similar pairs alone. */
+static bdml_status whiten(bdml_handle *h, bool all, bdml_pairset *set)
 {
     bdml_status status = BDML_OK;
     int r = set->r;
@@ -223,7 +224,7 @@ bdml_status bdml_pairset_whiten(bdml_handle *h, bdml_pairset *set)
     BDML_NEW(h, sigma, r);
     bdml_pairset_scatter(set, s, t);
     BDML_GO(bdml_simultaneous(h, r, s, t, w, sigma));
-    for (int k = 0; k < r; k++) {
+    for (int k = 0; k < r && !all; k++) {
         set->raised += sigma[k] < BDML_SIMILAR_FLOOR;
         double scale = 1.0 / sqrt(BDML_MAX(sigma[k], BDML_SIMILAR_FLOOR));
         for (int i = 0; i < r; i++) COL(w, r, k)[i] *= scale;
@@ -235,6 +236,16 @@ done:
     free(w);
     free(sigma);
     return status;
+}
+
+bdml_status bdml_pairset_whiten(bdml_handle *h, bdml_pairset *set)
+{
+    return whiten(h, false, set);
+}
+
+bdml_status bdml_pairset_whiten_all(bdml_handle *h, bdml_pairset *set)
+{
+    return whiten(h, true, set);
 }
 
 /* ---- results ---------------------------------------------------------------------------------------- */

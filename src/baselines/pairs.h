@@ -59,9 +59,11 @@ bdml_status bdml_pairset_transform(bdml_handle *h, bdml_pairset *set, int q, con
 /* Mean of X_ij over similar or dissimilar pairs, r x r; NULL: not wanted. */
 void bdml_pairset_scatter(bdml_pairset *set, double *similar, double *dissimilar);
 /* To coordinates in which the similar pairs have the mean scatter I. Directions in which they spread
- * less than SIMILAR_FLOOR of all pairs are taken to spread that much. */
+ * less than BDML_SIMILAR_FLOOR of all pairs are taken to spread that much. */
 bdml_status bdml_pairset_whiten(bdml_handle *h, bdml_pairset *set);
 extern const double BDML_SIMILAR_FLOOR;
+/* To coordinates in which the mean scatters of similar and of dissimilar pairs add up to I. */
+bdml_status bdml_pairset_whiten_all(bdml_handle *h, bdml_pairset *set);
 /* The metric B M B' into the model. */
 bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const double *m,
                                 bdml_model *model);
