@@ -51,6 +51,7 @@ bdml_status bdml_fit_dmleig(bdml_handle *h, const bdml_training *t, bdml_model *
 
     BDML_GO(bdml_pairset_new(h, "dml-eig", t, true, &set));
     BDML_GO(bdml_pairset_whiten(h, &set));
+    BDML_GO(bdml_progress(h, "dml-eig", 0, 0));
     BDML_GO(solve(h, &set, &r));
     if (r.stop == BDML_STOP_CANCELLED) {
         status = bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request");

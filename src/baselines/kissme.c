@@ -54,7 +54,7 @@ static bdml_status ratio_metric(bdml_handle *h, int d, int r, const double *basi
     for (int k = 0; k < q; k++)
         bdml_la_gemv('N', d, r, 1.0, basis, d, COL(m, r, r - 1 - k), 0.0, COL(l, d, k));
     told->rank = q;
-    told->done = true;
+    told->closed = true;
     status = bdml_model_set_map(h, model, q, l);
 done:
     free(w);

@@ -4,7 +4,7 @@
  *     min  F(M) = min_b (1/m) sum_t log(1 + exp(y_t (z_t'Mz_t - b))) + rho <S, M>,      M >= 0,
  *
  * y_t = 1 for similar, -1 for dissimilar pairs. The source has no penalty, and then separable pairs have no
- * solution; ours is the mean distance of all pairs (S their scatter), with rho the share ldml-penalty of the
+ * solution; ours is the mean distance (S: mean scatter of similar plus that of dissimilar pairs), rho the share ldml-penalty of the
  * smallest rho at which M = 0 is best. Everything happens in coordinates in which S = I: there <S,M> is the
  * trace, the cone is the cone, and gradients are well scaled.
  *
@@ -186,6 +186,7 @@ static bool turned(const ldml *s)
 static bdml_status solve(ldml *s, bdml_solution *told)
 {
     double began = bdml_now(), gap = bdml_opt_real(s->h, BDML_OPT_GAP), theta = 1.0;
+    BDML_TRY(bdml_progress(s->h, "ldml", 0, 0));
     for (int64_t k = 1;; k++) {
         double fy = likelihood(s, s->py), fx = 0.0;
         gradient(s, s->py);
@@ -279,8 +280,9 @@ bdml_status bdml_fit_ldml(bdml_handle *h, const bdml_training *t, bdml_model *mo
     told.rank = set.r;
     BDML_GO(bdml_pairset_finish(h, &set, s.x, model));
     BDML_GO(bdml_solution_record(h, &told, model));
-    if (json_object_set_new(json_object_get(model->info, "solution"), "threshold",
-                            json_real(s.b)) != 0)
+    json_t *o = json_object_get(model->info, "solution");
+    if (json_object_set_new(o, "threshold", json_real(s.b)) != 0 ||
+        json_object_set_new(o, "penalty", json_real(s.rho)) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 done:
     finish(&s);

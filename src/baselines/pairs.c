@@ -277,14 +277,18 @@ bool bdml_pairs_limit(const bdml_handle *h, double start, int64_t iterations)
 
 bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, bdml_model *model)
 {
-    json_t *o =
-        json_pack("{s:f, s:f, s:f, s:I, s:b, s:I, s:I, s:i, s:i}", "objective", s->objective,
-                  "bound", s->bound, "gap", s->gap, "iterations", (json_int_t)s->iterations, "done",
-                  s->done, "similar", (json_int_t)s->similar, "dissimilar",
-                  (json_int_t)s->dissimilar, "rank", s->rank, "raised", s->raised);
-    if (!o || json_object_set_new(model->info, "solution", o) != 0)
+    json_t *o = json_pack("{s:I, s:I, s:i, s:i}", "similar", (json_int_t)s->similar, "dissimilar",
+                          (json_int_t)s->dissimilar, "rank", s->rank, "raised", s->raised);
+    json_t *more = s->closed ? json_pack("{s:b}", "closed_form", 1)
+                             : json_pack("{s:f, s:f, s:f, s:I, s:b}", "objective", s->objective,
+                                         "bound", s->bound, "gap", s->gap, "iterations",
+                                         (json_int_t)s->iterations, "done", (int)s->done);
+    int bad = !o || !more || json_object_update(o, more) != 0;
+    json_decref(more);
+    if (bad) json_decref(o);
+    if (bad || json_object_set_new(model->info, "solution", o) != 0)
         return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
-    if (!s->done)
+    if (!s->closed && !s->done)
         bdml_log(
             h, BDML_LOG_WARNING,
             "stopped by a limit after %lld iterations at a gap of %.2g; max-iter and time-limit "

@@ -75,7 +75,8 @@ bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const d
 typedef struct bdml_solution {
     double objective, bound, gap;
     int64_t iterations;
-    bool done; /* the gap asked was reached */
+    bool done;   /* the gap asked was reached */
+    bool closed; /* a closed form: no bracket, no iterations */
     int64_t similar, dissimilar;
     int rank, raised;
 } bdml_solution;
