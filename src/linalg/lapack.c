@@ -111,3 +111,13 @@ bool bdml_la_solve_spd(int n, double *a, double *b)
     return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) == 0 &&
            LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, 1, a, n, b, n) == 0;
 }
+
+bool bdml_la_invert_spd(int n, double *a, double *log_det)
+{
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) != 0) return false;
+    *log_det = 0.0;
+    for (int j = 0; j < n; j++) *log_det += 2.0 * log(COL(a, n, j)[j]);
+    if (LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, a, n) != 0) return false;
+    bdml_la_mirror(n, a, n);
+    return true;
+}

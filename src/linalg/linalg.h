@@ -118,5 +118,7 @@ bdml_status bdml_la_singular_values(bdml_handle *h, int m, int n, double *a, dou
 /* Solve A x = b, A n x n symmetric positive definite (lower triangle read, then holds its Cholesky
  * factor), b overwritten by x. False when A is not positive definite. */
 bool bdml_la_solve_spd(int n, double *a, double *b);
+/* A^-1 in place of A (both triangles; lower read) and log det A. False when A is not positive definite. */
+bool bdml_la_invert_spd(int n, double *a, double *log_det);
 
 #endif

@@ -238,10 +238,10 @@ bool bdml_constraint_files_given(const bdml_handle *h)
     return false;
 }
 
-bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constraints **out)
+bdml_status bdml_constraint_files_read_as(bdml_handle *h, int64_t n, int kind,
+                                          bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
-    int kind = (int)bdml_opt_int(h, BDML_OPT_KIND);
     contents all = {0};
 
     *out = NULL;
@@ -262,4 +262,9 @@ done:
     bdml_lists_free(&all.lists);
     free(all.triplet);
     return status;
+}
+
+bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constraints **out)
+{
+    return bdml_constraint_files_read_as(h, n, (int)bdml_opt_int(h, BDML_OPT_KIND), out);
 }

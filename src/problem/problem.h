@@ -101,6 +101,9 @@ bdml_status bdml_mine_ball(bdml_handle *h, int64_t n, int d, const double *x, in
 bool bdml_constraint_files_given(const bdml_handle *h);
 /* Read the files of the settings, rows numbered 0..n-1, and combine them by the setting "kind". */
 bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constraints **out);
+/* The same by another kind than the setting's. */
+bdml_status bdml_constraint_files_read_as(bdml_handle *h, int64_t n, int kind,
+                                          bdml_constraints **out);
 
 /* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
 
