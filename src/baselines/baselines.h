@@ -1,7 +1,7 @@
-/* baselines.h - metrics that need no solver of ours; one file a method.
+/* baselines.h - methods beside bdml itself, one file each.
  *
- * Each learns from prepared points and writes the map into the model. Called by train; calls model,
- * data, linalg, base. */
+ * Each learns from prepared points and writes the map into the model. Called by train; calls
+ * solver, model and below. */
 #ifndef BDML_BASELINES_H
 #define BDML_BASELINES_H
 
@@ -37,6 +37,38 @@ typedef struct bdml_training {
 
 /* Within-class covariance (total covariance without labels), population form, d x d. */
 bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, double *s);
+
+/* ---- span of the data (span.c) -------------------------------------------------------------------- */
+
+/* The points in coordinates in which their total covariance is the identity; constant and dependent
+ * columns take no part. */
+typedef struct bdml_span {
+    int r;        /* dimensions that the data span */
+    double *map;  /* r rows of d: z = map (x - mean) */
+    double *lift; /* d x r: x - mean = lift z */
+    double *z;    /* n rows of r */
+} bdml_span;
+bdml_status bdml_span_make(bdml_handle *h, const bdml_training *t, bdml_span *out);
+void bdml_span_free(bdml_span *s);
+/* The model's map is l (q rows of r) after the span's. */
+bdml_status bdml_span_set_map(bdml_handle *h, const bdml_span *s, int q, const double *l,
+                              bdml_model *model);
+
+/* ---- what methods share (support.c) ----------------------------------------------------------------- */
+
+/* BDML_ERR_DATA, in the name of the method, unless there are points of two classes. */
+bdml_status bdml_need_classes(bdml_handle *h, const bdml_training *t, const char *method);
+
+/* Why a method stopped: "stopping" of the model's description. */
+typedef struct bdml_stopping {
+    const char *rule;       /* what is measured: "certified gap", "gradient", ... */
+    double reached, wanted; /* converged when reached <= wanted */
+    int64_t iterations;
+    double objective; /* as the head of the method's file has it */
+} bdml_stopping;
+bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_stopping *s);
+
+/* ---- the methods -------------------------------------------------------------------------------------- */
 
 #define BDML_METHOD(name, function, uses, help) \
     bdml_status bdml_fit_##function(bdml_handle *h, const bdml_training *t, bdml_model *model);

@@ -22,7 +22,7 @@ bdml_status bdml_pairs_choose(bdml_handle *h, const char *method, const bdml_tra
 /* True when the pairs are given, by the caller or by files. */
 bool bdml_pairs_given(const bdml_handle *h, const bdml_training *t);
 
-/* ---- span (span.c) ------------------------------------------------------------------------------------ */
+/* ---- scatters (scatters.c) ------------------------------------------------------------------------------------ */
 
 /* Orthonormal basis (d x r, the caller's) of the range of a scatter, d x d and positive semidefinite.
  * What counts as absent is measured in units of each column's own deviation. r = 0: no scatter at all. */

@@ -1,0 +1,194 @@
+/* nca.c - neighbourhood components analysis (Goldberger, Roweis, Hinton, Salakhutdinov 2004): the map L
+ * that maximises the expected share of points that the vote of one random neighbour gets right,
+ *
+ *     max (1/n) sum_i p_i,   p_i = sum of p_ij over j of i's class,
+ *     p_ij = exp(-|L x_i - L x_j|^2) / sum over k != i of exp(-|L x_i - L x_k|^2)
+ *
+ * by L-BFGS, objective and gradient in nca_objective.c. It is not convex, so the start counts: the
+ * prepared points as they are, their principal components, or the discriminants of lda. The latter two
+ * begin at the size that does best, the first only where its own is hopeless: in units of large numbers
+ * every point sees one neighbour only, and the gradient vanishes. */
+#include "baselines/nca.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+#include "solver/lbfgs.h"
+
+enum {
+    SIZES = 16,         /* sizes tried for the start, factors of 2 in |L|^2 */
+    SIZE_POINTS = 1000, /* points they are tried on */
+};
+
+/* A step that gains no more than this share of the objective ends it. */
+static const double CHANGE = 1e-8;
+/* The start has a size of its own when the slope along its size, relative to f, is above this. */
+static const double SLOPE = 1e-2;
+/* The gradient is wanted at this share of the setting gap, which is made for brackets on an optimum. */
+static const double GRADIENT = 1e-2;
+
+/* ---- start ----------------------------------------------------------------------------------------- */
+
+static void identity(int q, int d, double *l)
+{
+    for (int k = 0; k < q; k++) COL(l, d, k)[k] = 1.0;
+}
+
+/* The q leading eigenvectors of the total covariance. */
+static bdml_status principal(bdml_handle *h, const bdml_training *t, int q, double *l)
+{
+    bdml_status status = BDML_OK;
+    const bdml_training one = {t->n, t->d, t->x, NULL, 1, NULL, NULL};
+    double *c = NULL, *lambda = NULL;
+    bdml_eigh_ws eigen = {0};
+    int d = t->d;
+
+    BDML_NEW(h, c, (size_t)d * (size_t)d);
+    BDML_NEW(h, lambda, d);
+    BDML_GO(bdml_eigh_ws_init(h, d, &eigen));
+    BDML_GO(bdml_within_covariance(h, &one, c));
+    BDML_GO(bdml_la_eigh(h, d, c, lambda, true, &eigen));
+    for (int k = 0; k < q; k++) memcpy(COL(l, d, k), COL(c, d, d - 1 - k), sizeof *l * (size_t)d);
+done:
+    bdml_eigh_ws_free(&eigen);
+    free(c);
+    free(lambda);
+    return status;
+}
+
+/* Discriminants, as many as there are of the q rows; the others stay 0 and grow if they help. */
+static bdml_status discriminants(bdml_handle *h, const bdml_training *t, bdml_model *model, int q,
+                                 double *l)
+{
+    BDML_TRY(bdml_fit_lda(h, t, model));
+    memcpy(l, model->l, sizeof *l * (size_t)BDML_MIN(q, model->q) * (size_t)t->d);
+    return BDML_OK;
+}
+
+/* Every step-th point, the caller's to free. */
+static bdml_status thin(bdml_handle *h, const bdml_training *t, int64_t step, bdml_training *out)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)t->d;
+    double *x = NULL;
+    int32_t *y = NULL;
+
+    *out = *t;
+    out->n = (t->n + step - 1) / step;
+    BDML_NEW(h, x, (size_t)out->n * d);
+    BDML_NEW(h, y, out->n);
+    for (int64_t i = 0; i < out->n; i++) {
+        memcpy(x + (size_t)i * d, t->x + (size_t)(i * step) * d, d * sizeof *x);
+        y[i] = t->y[i * step];
+    }
+    out->x = x;
+    out->y = y;
+    return BDML_OK;
+done:
+    free(x);
+    memset(out, 0, sizeof *out);
+    return status;
+}
+
+static void free_part(bdml_training *part)
+{
+    free((double *)part->x);
+    free((int32_t *)part->y);
+}
+
+/* Mean squared distance of the mapped points, over all pairs. */
+static double mean_distance(const bdml_nca *a)
+{
+    double sum = 0.0, *mean = a->ws;
+    memset(mean, 0, sizeof *mean * (size_t)a->q);
+    for (int64_t i = 0; i < a->n; i++) {
+        sum += a->norm[i] / (double)a->n;
+        for (int k = 0; k < a->q; k++) mean[k] += COL(a->z, a->q, i)[k] / (double)a->n;
+    }
+    return 2.0 * (sum - bdml_la_dot(a->q, mean, mean));
+}
+
+/* Multiply l so that a part of the points is classified best; or, when it has a size of its own, leave
+ * it where the objective responds to that. */
+static bdml_status best_size(bdml_handle *h, const bdml_training *t, int q, bool own, double *l)
+{
+    bdml_status status = BDML_OK;
+    size_t size = (size_t)q * (size_t)t->d;
+    double *scaled = NULL, f, least = INFINITY, best = 1.0;
+    bdml_training part = {0};
+    bdml_nca a = {0};
+
+    BDML_GO(thin(h, t, BDML_MAX((t->n + SIZE_POINTS - 1) / SIZE_POINTS, (int64_t)1), &part));
+    BDML_GO(bdml_nca_init(h, &part, q, &a));
+    BDML_NEW(h, scaled, size);
+    BDML_GO(bdml_nca_objective(&a, l, &f, scaled));
+    if (own && bdml_la_norm((int)size, scaled) * bdml_la_norm((int)size, l) > SLOPE * fabs(f))
+        goto done;
+    double mean = mean_distance(&a);
+    if (!(mean > 0.0)) {
+        status = bdml_fail(h, BDML_ERR_DATA, "nca: all points are the same");
+        goto done;
+    }
+    for (int k = 0; k < SIZES; k++) { /* mean distance 1, 2, 4, ... */
+        double by = sqrt(ldexp(1.0, k) / mean);
+        for (size_t e = 0; e < size; e++) scaled[e] = by * l[e];
+        BDML_GO(bdml_nca_objective(&a, scaled, &f, NULL));
+        if (f >= least) continue;
+        least = f;
+        best = by;
+    }
+    for (size_t e = 0; e < size; e++) l[e] *= best;
+done:
+    bdml_nca_free(&a);
+    free_part(&part);
+    free(scaled);
+    return status;
+}
+
+static bdml_status start(bdml_handle *h, const bdml_training *t, bdml_model *model, int q,
+                         double *l)
+{
+    enum { AUTO, IDENTITY, PCA, LDA }; /* the choices of nca-start */
+    int64_t choice = bdml_opt_int(h, BDML_OPT_NCA_START);
+    if (choice == AUTO) choice = q == t->d ? IDENTITY : q < t->classes ? LDA : PCA;
+    if (choice == IDENTITY)
+        identity(q, t->d, l);
+    else if (choice == PCA)
+        BDML_TRY(principal(h, t, q, l));
+    else
+        BDML_TRY(discriminants(h, t, model, q, l));
+    return best_size(h, t, q, choice == IDENTITY, l);
+}
+
+/* ---- fit ------------------------------------------------------------------------------------------------ */
+
+bdml_status bdml_fit_nca(bdml_handle *h, const bdml_training *t, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    int q = (int)bdml_opt_int(h, BDML_OPT_COMPONENTS);
+    bdml_lbfgs_settings s = bdml_lbfgs_defaults();
+    bdml_lbfgs_result r;
+    bdml_nca a = {0};
+    double *l = NULL;
+
+    BDML_GO(bdml_need_classes(h, t, "nca"));
+    if (q == 0 || q > t->d) q = t->d;
+    s.what = "nca";
+    s.max_iter = BDML_MIN(bdml_opt_int(h, BDML_OPT_NCA_STEPS), bdml_opt_int(h, BDML_OPT_MAX_ITER));
+    s.gradient = GRADIENT * bdml_opt_real(h, BDML_OPT_GAP);
+    s.f_floor = 1e-3;
+    s.change = CHANGE;
+    s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    BDML_NEW(h, l, (size_t)q * (size_t)t->d);
+    BDML_GO(start(h, t, model, q, l));
+    BDML_GO(bdml_nca_init(h, t, q, &a));
+    BDML_GO(bdml_lbfgs(h, q * t->d, l, bdml_nca_objective, &a, &s, &r));
+    BDML_GO(bdml_model_set_map(h, model, q, l));
+    const bdml_stopping stopping = {"gradient times size over objective", r.gradient, s.gradient,
+                                    r.iterations, r.f};
+    status = bdml_record_stopping(h, model, &stopping);
+done:
+    bdml_nca_free(&a);
+    free(l);
+    return status;
+}

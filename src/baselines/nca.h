@@ -1,0 +1,46 @@
+/* nca.h - the objective of neighbourhood components analysis and its gradient, in blocks of rows. */
+#ifndef BDML_NCA_H
+#define BDML_NCA_H
+
+#include "baselines/baselines.h"
+
+enum {
+    BDML_NCA_ROWS = 32,  /* rows of a block: wide enough for BLAS, and n x rows stays in cache */
+    BDML_NCA_PARTS = 16, /* sums over blocks are kept in so many parts, added in order */
+    BDML_NCA_GROUP = 16  /* neighbours that are looked at, or left out, together */
+};
+
+/* Points sorted by class, so that a class is a range, and centred; workspace for maps of up to q rows. */
+typedef struct bdml_nca {
+    bdml_handle *h;
+    int64_t n;
+    int d, q;
+    double *x;            /* n rows of d */
+    int64_t *begin, *end; /* per row: the range of its class */
+    double *z, *norm;     /* n rows of q, and |z_i|^2 */
+    double *tile;         /* per thread: n x rows */
+    double *u;            /* per thread: d x rows */
+    int32_t *group;       /* per thread: rows lists of up to `most` groups */
+    int64_t most;
+    double *moment;   /* per part: d x d, sum of x_i u_i' */
+    double *column;   /* per part: n, column sums of the weights */
+    double *total;    /* per part: sum of p_i */
+    double *lap, *ws; /* d x d; for gram and map */
+    int threads;
+    bool wide; /* the processor has what the wide functions need */
+} bdml_nca;
+
+bdml_status bdml_nca_init(bdml_handle *h, const bdml_training *t, int q, bdml_nca *a);
+void bdml_nca_free(bdml_nca *a);
+/* *f = -(1/n) sum_i p_i at the map l (q rows of d), and its gradient (NULL: not wanted). */
+bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gradient);
+
+/* nca_kernel.c: column s (n numbers, -2 z_i'z_j; s[i] is not read) of row i becomes the weights
+ * w_j = p_ij ([y_j = y_i] - p_i), which are added to `column`; returns p_i. Only listed groups are set:
+ * those at group[0 .. *groups), ascending, each BDML_NCA_GROUP long or up to the end of its segment
+ * (before the class, the class, behind it). */
+double bdml_nca_weights(int64_t n, int64_t i, int64_t begin, int64_t end, const double *norm,
+                        bool wide, double *s, double *column, int32_t *group, int *groups);
+bool bdml_nca_has_wide(void);
+
+#endif

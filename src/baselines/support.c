@@ -1,0 +1,30 @@
+/* support.c - what methods share: the classes they need, and how they say why they stopped. */
+#include "baselines/baselines.h"
+
+bdml_status bdml_need_classes(bdml_handle *h, const bdml_training *t, const char *method)
+{
+    if (!t->y)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "method %s learns from classes, and the data have no labels", method);
+    for (int64_t i = 1; i < t->n; i++)
+        if (t->y[i] != t->y[0]) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_DATA,
+                     "method %s needs points of at least 2 classes, all %lld are of one", method,
+                     (long long)t->n);
+}
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_stopping *s)
+{
+    json_t *o =
+        json_pack("{s:s, s:o, s:o, s:b, s:I, s:o}", "rule", s->rule, "reached", number(s->reached),
+                  "wanted", number(s->wanted), "converged", (int)(s->reached <= s->wanted),
+                  "iterations", (json_int_t)s->iterations, "objective", number(s->objective));
+    if (json_object_set_new(model->info, "stopping", o) != 0)
+        return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    return BDML_OK;
+}
