@@ -190,6 +190,7 @@ static bdml_status look_up(bdml_mwu *w, const bdml_mwu_result *r)
 static bdml_status measure(bdml_mwu *w, bdml_mwu_result *r)
 {
     double share = 1.0 / (double)BDML_MAX(w->round, 1);
+    if (w->form->settle) w->form->settle(w);
     for (size_t i = 0; i < w->size; i++) w->mean[i] = w->sum[i] * share;
     if (w->p->diagonal)
         bdml_margin_forward_diag(w->p->op, w->mean, -1, NULL, w->v);
@@ -221,7 +222,7 @@ static bdml_status keep_proof(bdml_mwu *w, bdml_mwu_result *r)
         margins += w->q[t] * w->mu[t];
     }
     bdml_cone_matrix(w, r->q0, w->q, w->S);
-    BDML_TRY(bdml_cone_minimise(w, w->S, NULL, &least));
+    BDML_TRY(bdml_cone_minimise(w, w->S, false, &least));
     r->q = w->q;
     r->value = w->value;
     r->proves = r->q0 * w->bound - margins - least < -bdml_cone_rounding(w, r->q0, w->q);
