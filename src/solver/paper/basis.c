@@ -84,6 +84,7 @@ void bdml_basis_take(bdml_mwu *w, const double *S, double loss, double value)
     }
     memcpy(b->Q, S, sizeof *S * w->size);
     b->age = 0;
+    b->taken++;
     bdml_margin_turn(w->p->op, b->Q);
     bdml_la_gemm('N', 'N', d, d, d, 1.0, w->p->g, d, b->Q, d, 0.0, w->T, d);
     for (int j = 0; j < d; j++) b->g[j] = bdml_la_dot(d, COL(b->Q, d, j), COL(w->T, d, j));

@@ -308,9 +308,11 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
     w->R = w->s.literal ? w->s.trace : BDML_MIN(w->s.trace, bound / w->gamma);
     w->set.trace = r->trace_bound = w->R;
     w->exceeded = 0.0;
+    if (w->basis) w->basis->taken = 0;
     bdml_status status = bdml_guarantee_set(w, r);
     if (status == BDML_OK) status = run_stages(w, deadline, r);
     r->exceeded = w->exceeded;
+    r->eigen = w->basis ? w->basis->taken : 0;
     r->seconds = bdml_now() - start;
     bdml_phase_leave(w->h, previous);
     bdml_la_leave(w->h);

@@ -49,12 +49,13 @@ typedef struct bdml_lifted {
 
 /* The cone form: the eigenvectors of a round serve for some rounds more (basis.c). */
 typedef struct bdml_basis {
-    double *Q;   /* d x d, orthonormal columns */
-    double *g;   /* diagonal of Q'GQ */
-    double *c;   /* diagonal of Q'CQ, C of the round */
-    double *sum; /* of the l of the rounds since Q was taken, M = Q diag(l) Q' */
-    int age;     /* rounds that Q has served beyond its own; -1: there is none */
-    int keep;    /* and may serve */
+    double *Q;     /* d x d, orthonormal columns */
+    double *g;     /* diagonal of Q'GQ */
+    double *c;     /* diagonal of Q'CQ, C of the round */
+    double *sum;   /* of the l of the rounds since Q was taken, M = Q diag(l) Q' */
+    int age;       /* rounds that Q has served beyond its own; -1: there is none */
+    int keep;      /* and may serve */
+    int64_t taken; /* in this run */
 } bdml_basis;
 
 struct bdml_mwu {

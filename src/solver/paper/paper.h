@@ -67,6 +67,7 @@ typedef struct bdml_mwu_result {
     double T;                /* rounds that the proof asks for (guarantee mode), or those set */
     int64_t rows;            /* the m of T */
     int64_t rounds;          /* done, all stages */
+    int64_t eigen;           /* cone: eigendecompositions among them */
     double violation;        /* worst miss of any row of the average, in the user's units */
     double margin_violation; /* of the margins alone */
     double exceeded; /* largest |scaled slack| / rho seen; above 1 the width was too small */
