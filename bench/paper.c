@@ -89,7 +89,7 @@ static double find_optimum(const contest *t)
     const bdml_dataset *data = t->data;
     s.hard = true;
     s.K = 10.0;
-    s.gap = 1e-3;
+    s.gap = 1e-2;
     s.trace = 3.0 * data->d + 1.0;
     check(t->h, bdml_problem_new(t->h, data->n, data->d, data->x, data->d, t->c, NULL, false, &p));
     check(t->h, bdml_problem_solve(t->h, p, &s, &r));

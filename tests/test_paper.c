@@ -190,7 +190,7 @@ static void lanczos_finds_the_largest(void **state)
             for (int i = 0; i < d; i++) size = fmax(size, fabs(l[i]));
             check_ok(h, bdml_lanczos_ws_init(h, d, &ws));
             for (int warm = 0; warm < 2; warm++) {
-                check_ok(h, bdml_la_largest(h, a, 1e-10, -INFINITY, v, &theta, &residual, &ws));
+                bdml_la_largest(a, 1e-10, -INFINITY, v, &theta, &residual, &ws);
                 /* theta is off by residual^2 over the spectral gap, which may be tiny: by the residual */
                 check_close(theta, l[d - 1], 1e-9 * size);
                 check_close(bdml_la_norm(d, v), 1.0, 1e-12);

@@ -88,16 +88,16 @@ bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool 
 /* For matrices of one size d; any number of them in any number of threads, a workspace each. */
 typedef struct bdml_lanczos_ws {
     int d, basis;
-    double *q, *alpha, *beta, *t, *work;
+    double *q, *alpha, *beta, *y, *work;
 } bdml_lanczos_ws;
 bdml_status bdml_lanczos_ws_init(bdml_handle *h, int d, bdml_lanczos_ws *ws);
 void bdml_lanczos_ws_free(bdml_lanczos_ws *ws);
-/* *theta = v'Av at a unit v with |Av - theta v| = *residual, which is at most tolerance times the size of A
+/* *theta = v'Av at a unit v with |Av - theta v| <= *residual, which is at most tolerance times the size of A
  * unless the steps run out; theta never exceeds the largest eigenvalue (but by rounding). a: d x d, both
  * triangles. v in: where to start, all zero for a fixed start; out: the vector. Values at or below `floor` are not
  * wanted: the search ends, with what it has, once theta + residual is no more than that (-INFINITY: never). */
-bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
-                            double *v, double *theta, double *residual, bdml_lanczos_ws *ws);
+void bdml_la_largest(const double *a, double tolerance, double floor, double *v, double *theta,
+                     double *residual, bdml_lanczos_ws *ws);
 
 /* ---- QR and singular values (lapack.c) ------------------------------------------------------------ */
 
