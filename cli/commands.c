@@ -88,7 +88,8 @@ static const cli_command commands[] = {
      "paper's parameters, printed beside the paper's figures. DATA: labelled points, data/iris.csv "
      "when left out; for runtime any points with at least 300 features, Gaussian ones when left "
      "out. With -o the picture is drawn by gnuplot, where that is installed.",
-     COMMON "output input prepare constraints neighbors evaluate",
+     COMMON "output input prepare constraints neighbors evaluate --rounds --epsilon --row-scaling "
+            "--distortion-weight --rho-negative --weight-floor",
      "bdml reproduce distortion iris.csv\nbdml reproduce runtime -o runtime.svg", cli_reproduce},
     {"export", "MODEL", "-o FILE [--what L|M]", "write the map L or the metric M",
      "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "

@@ -9,8 +9,8 @@
  * Guarantee mode. The verdicts do not depend on epsilon: infeasibility is proven by p, feasibility is measured on
  * the average. Only the number of rounds does. So stages with epsilon = 1/4, 1/8, ... come first, each from
  * uniform weights for the rounds after which nothing can be missed by more than 4 epsilon rho, and the last one
- * has the epsilon and T of the proof: at most 4/3 of T in all, and mostly far less. The literal form has the
- * last stage only. */
+ * has the epsilon and T of the proof: at most 4/3 of T in all, and mostly far less. The literal form, and a run
+ * that is to make all T rounds (`whole`), have the last stage only. */
 #include "solver/paper/mwu.h"
 
 #include <omp.h>
@@ -251,7 +251,7 @@ static bdml_status stage(bdml_mwu *w, double T, double deadline, bool *done, bdm
                              w->exceeded, (long long)r->rounds);
         bool last = (double)w->round >= T;
         if (w->round % LOOK && !last) continue;
-        if (delta > 0.0 && violation_so_far(w) <= delta) {
+        if (delta > 0.0 && (last || !w->s.whole) && violation_so_far(w) <= delta) {
             BDML_TRY(measure(w, r));
             *done = r->violation <= delta;
             if (*done) {
@@ -273,7 +273,7 @@ static bdml_status run_stages(bdml_mwu *w, double deadline, bdml_mwu_result *r)
 {
     double last = w->epsilon;
     bool done = false;
-    if (w->s.delta > 0.0 && !w->s.literal)
+    if (w->s.delta > 0.0 && !w->s.literal && !w->s.whole)
         for (double step = FIRST_STEP; step > 1.5 * last && !done; step *= 0.5) {
             w->epsilon = step;
             BDML_TRY(stage(w, bdml_guarantee_rounds(w->rows, step), deadline, &done, r));

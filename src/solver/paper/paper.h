@@ -30,6 +30,7 @@ typedef struct bdml_paper_settings {
     bool literal; /* lifted: the paper to the letter, slips included (docs/paper-solver.md) */
     double K, trace, margin; /* trace infinite: no bound but the one that the objective implies */
     double delta;        /* > 0: guarantee mode, every constraint within delta; 0: fixed rounds */
+    bool whole;          /* guarantee mode: all T rounds of the proof, though fewer might do */
     double rho;          /* width of the (scaled) rows; 0: the one they have */
     double rho_negative; /* for rows that are missed; 0: rho */
     int64_t rounds;      /* T of the practical mode */
