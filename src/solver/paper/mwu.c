@@ -208,7 +208,12 @@ static bdml_status measure(bdml_mwu *w, bdml_mwu_result *r)
     r->trace = 0.0;
     for (int i = 0; i < w->d; i++) r->trace += w->lambda[i];
     r->m = w->mean;
-    if (w->lifted) r->alpha = w->lifted->sum_alpha * share;
+    if (!w->lifted) return BDML_OK;
+    r->alpha = w->lifted->sum_alpha * share;
+    memcpy(r->lived, w->lifted->lived, sizeof r->lived);
+    r->data_weight = w->w0;
+    for (int64_t t = 0; t < w->m; t++) r->data_weight += w->w[t];
+    r->data_weight /= w->total;
     return BDML_OK;
 }
 

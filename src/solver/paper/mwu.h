@@ -43,6 +43,7 @@ typedef struct bdml_lifted {
     double *u[3];                   /* largest eigenvectors of the blocks, kept as warm starts */
     double theta[3];                /* and their values */
     int block;                      /* that Y lives in: 0 M, 1 M1, 2 M2, 3 alpha; -1: Y = 0 */
+    int64_t lived[4];               /* rounds that it lived in each */
     double *sum1, *sum2, sum_alpha; /* of M1, M2 and alpha over the rounds */
     bdml_lanczos_ws lanczos;
 } bdml_lifted;

@@ -86,11 +86,9 @@ static bool undecided(const bdml_search *b, const bdml_mwu_result *r)
            b->upper > r->bound * (1.0 + bdml_search_aim(b));
 }
 
-bdml_status bdml_search_take(bdml_search *b, bdml_mwu *w, const bdml_mwu_result *r, bool believe)
+static void tell(const bdml_search *b, const bdml_mwu_result *r)
 {
-    b->report->calls++;
-    b->report->rounds += r->rounds;
-    b->report->exceeded = BDML_MAX(b->report->exceeded, r->exceeded);
+    bool measured = r->verdict != BDML_MWU_INFEASIBLE;
     bdml_log(b->h, BDML_LOG_INFO,
              "bound %.6g: %s after %lld rounds (%.2f s), worst miss %.3g, kappa %.4g", r->bound,
              r->verdict == BDML_MWU_INFEASIBLE ? "refused"
@@ -98,6 +96,21 @@ bdml_status bdml_search_take(bdml_search *b, bdml_mwu *w, const bdml_mwu_result 
              : r->verdict == BDML_MWU_ROUNDS   ? "not refused"
                                                : "undecided",
              (long long)r->rounds, r->seconds, r->violation, r->kappa);
+    if (b->s->form == BDML_PAPER_LIFTED && measured)
+        bdml_log(
+            b->h, BDML_LOG_INFO,
+            "    rounds in M %lld, M1 %lld, M2 %lld, alpha %lld; alpha %.3g; weight of objective "
+            "and margins %.2g; slack at most %.3g rho",
+            (long long)r->lived[0], (long long)r->lived[1], (long long)r->lived[2],
+            (long long)r->lived[3], r->alpha, r->data_weight, r->exceeded);
+}
+
+bdml_status bdml_search_take(bdml_search *b, bdml_mwu *w, const bdml_mwu_result *r, bool believe)
+{
+    b->report->calls++;
+    b->report->rounds += r->rounds;
+    b->report->exceeded = BDML_MAX(b->report->exceeded, r->exceeded);
+    tell(b, r);
     if (r->verdict == BDML_MWU_INFEASIBLE) return take_refusal(b, w, r);
     if (w->s.form == BDML_PAPER_CONE) take_scaled(b, w, r);
     if (r->verdict == BDML_MWU_STOPPED) {

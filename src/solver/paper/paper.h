@@ -73,7 +73,11 @@ typedef struct bdml_mwu_result {
     double margin_violation; /* of the margins alone */
     double exceeded; /* largest |scaled slack| / rho seen; above 1 the width was too small */
     double objective, kappa, trace; /* of m */
-    double alpha;                   /* lifted: of the average */
+    /* lifted: alpha of the average; rounds of the last stage whose Y lived in M, M1, M2 and alpha; share of the
+     * weights that objective and margins have in the end */
+    double alpha;
+    int64_t lived[4];
+    double data_weight;
     const double *m; /* average, d*d or d when diagonal; borrowed from the workspace */
     /* Proof: for all M in the easy set q0 (g - <G,M>) + sum q_t (<A_t,M> - mu_t) <= value < 0. */
     double q0, value;
