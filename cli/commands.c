@@ -117,7 +117,8 @@ static const cli_command commands[] = {
      "paper's parameters, printed beside the paper's figures. DATA: labelled points, data/iris.csv "
      "when left out; for runtime any points with at least 300 features, Gaussian ones when left "
      "out. With -o the picture is drawn by gnuplot, where that is installed.",
-     COMMON "output input prepare constraints neighbors evaluate",
+     COMMON "output input prepare constraints neighbors evaluate --rounds --epsilon --row-scaling "
+            "--distortion-weight --rho-negative --weight-floor",
      "bdml reproduce distortion iris.csv\nbdml reproduce runtime -o runtime.svg", cli_reproduce},
     {"report", "RUN [RUN] [RUN] [RUN] [RUN] [RUN]", "[-o PAGE.html]",
      "make one page to look at of results, or of data",

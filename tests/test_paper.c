@@ -190,7 +190,7 @@ static void lanczos_finds_the_largest(void **state)
             for (int i = 0; i < d; i++) size = fmax(size, fabs(l[i]));
             check_ok(h, bdml_lanczos_ws_init(h, d, &ws));
             for (int warm = 0; warm < 2; warm++) {
-                check_ok(h, bdml_la_largest(h, a, 1e-10, -INFINITY, v, &theta, &residual, &ws));
+                bdml_la_largest(a, 1e-10, -INFINITY, v, &theta, &residual, &ws);
                 /* theta is off by residual^2 over the spectral gap, which may be tiny: by the residual */
                 check_close(theta, l[d - 1], 1e-9 * size);
                 check_close(bdml_la_norm(d, v), 1.0, 1e-12);
@@ -227,6 +227,39 @@ static void low_rank_values_agree(void **state)
     }
     bdml_margin_free(op);
     free(v);
+    toy_free(&T);
+}
+
+/* In a basis: values at Q diag(l) Q', and the diagonal of Q' A*y Q, against plain loops. */
+static void turned_values_agree(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 9, 300, 3, 400, 't');
+    plain P = plain_of(&T);
+    bdml_margin *op;
+    /* columns (1,2,2)/3, (2,1,-2)/3, (2,-2,1)/3 */
+    double Q[9] = {1 / 3., 2 / 3., 2 / 3., 2 / 3., 1 / 3., -2 / 3., 2 / 3., -2 / 3., 1 / 3.},
+           l[3] = {3, 0, 0.5}, m[9] = {0}, a[9] = {0}, s[3], *v = calloc((size_t)T.c->m, sizeof *v),
+           *y = calloc((size_t)T.c->m, sizeof *y);
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 3; k++) m[i] += l[k] * Q[3 * k + i % 3] * Q[3 * k + i / 3];
+    for (int64_t t = 0; t < T.c->m; t++) y[t] = (double)(t % 7) / 7 - 0.2;
+    check_ok(h, bdml_margin_new(h, T.n, T.d, T.x, T.d, T.c, &op));
+    check_ok(h, bdml_margin_turn_init(h, op));
+    bdml_margin_turn(op, Q);
+    bdml_margin_forward_turned(op, l, v);
+    /* values of size 100 at most, sums of 9 products */
+    for (int64_t t = 0; t < T.c->m; t++) check_close(v[t], plain_value(&P, m, t), 1e-11);
+    bdml_margin_adjoint_turned(op, y, s);
+    plain_adjoint(&P, y, a);
+    for (int k = 0; k < 3; k++) {
+        double sum = 0;
+        for (int i = 0; i < 9; i++) sum += a[i] * Q[3 * k + i % 3] * Q[3 * k + i / 3];
+        check_close(s[k], sum, 1e-9); /* sums of 400 values of size 100 */
+    }
+    bdml_margin_free(op);
+    free(v);
+    free(y);
     toy_free(&T);
 }
 
@@ -289,6 +322,96 @@ static void guarantee_holds_lifted(void **state)
     toy_free(&A);
     toy_free(&B);
     toy_free(&C);
+}
+
+/* Six points, (-1,y) and (1,y) with y = -1, 0, 1: targets within a column, impostors across, 9 pairs. G = diag(0,2),
+ * M = diag(a,b) needs 4a >= 1, and kappa <= 3 needs b >= a/3: the optimum is 2 (1/4)/3 = 1/6. */
+static toy make_ladder(bdml_handle *h)
+{
+    toy T = {.n = 6, .d = 2, .x = calloc(12, sizeof *T.x)};
+    const int32_t targets[12] = {0, 1, 1, 2, 0, 2, 3, 4, 4, 5, 3, 5};
+    int32_t rows[27];
+    for (int i = 0; i < 6; i++) T.x[2 * i] = i < 3 ? -1 : 1, T.x[2 * i + 1] = i % 3 - 1;
+    for (int t = 0; t < 9; t++)
+        rows[3 * t] = t / 3, rows[3 * t + 1] = -1, rows[3 * t + 2] = 3 + t % 3;
+    check_ok(h, bdml_constraints_build(h, 6, 6, targets, 9, rows, NULL, NULL, &T.c));
+    return T;
+}
+
+/* The theorem itself: all T rounds with the epsilon of the proof, no early stop, and the average of all of them
+ * misses nothing by more than delta; a bound that cannot be met is refused within T rounds. */
+static void theorem_holds(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_ladder(h);
+    const double delta[2] = {0.1, 0.02};
+    for (int k = 0; k < 4; k++) {
+        bdml_paper_form form = k < 2 ? BDML_PAPER_CONE : BDML_PAPER_LIFTED;
+        bdml_paper_settings s = bdml_paper_defaults(form);
+        double m[4], q[9], trace;
+        s.K = 3;
+        s.delta = delta[k % 2] * (k < 2 ? 1 : 5);
+        s.whole = true;
+        bdml_mwu_result r = run(h, &T, &s, 1.0 / 6, m, q);
+        check_true(r.T > 500 && r.T < 1e6); /* the run is no formality, and ends */
+        check_true(r.verdict == BDML_MWU_FEASIBLE && (double)r.rounds == r.T);
+        check_true(worst_miss(&T, m, r.bound, 1.0) <= s.delta);
+        check_true(r.exceeded <= 1 + 1e-9);
+        if (form == BDML_PAPER_LIFTED) continue;
+        check_true(plain_kappa(h, 2, m, &trace) <= 3 * (1 + 1e-9));
+        /* (g + delta) / (1 - delta) is 0.9 of the optimum */
+        r = run(h, &T, &s, 0.9 / 6 * (1 - s.delta) - s.delta, m, q);
+        check_true(r.verdict == BDML_MWU_INFEASIBLE && (double)r.rounds <= r.T);
+        check_refusal(h, &T, &s, &r);
+    }
+    toy_free(&T);
+}
+
+/* The same for the cone form where no single M of the oracle is good enough: the average has to be. */
+static void theorem_holds_for_averages(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 1, 12, 2, 8, 'p');
+    bdml_paper_settings s = bdml_paper_defaults(BDML_PAPER_CONE);
+    bdml_solve_result best;
+    double m[4], q[8], trace;
+    s.K = 3;
+    s.delta = 0.1;
+    s.whole = true;
+    optimum(h, &T, s.K, INFINITY, &best);
+    bdml_mwu_result r = run(h, &T, &s, best.upper, m, q);
+    check_true(r.T > 1e4 && r.T < 1e5);
+    check_true(r.verdict == BDML_MWU_FEASIBLE && (double)r.rounds == r.T);
+    double missed = worst_miss(&T, m, r.bound, 1.0);
+    check_true(missed > 0 && missed <= s.delta);
+    check_true(plain_kappa(h, 2, m, &trace) <= 3 * (1 + 1e-9));
+    bdml_solve_result_free(&best);
+    toy_free(&T);
+}
+
+/* Eigenvectors serve several rounds, and the rounds that use them lose nothing that matters: near the optimum
+ * either verdict comes, and both hold by plain loops. */
+static void one_basis_serves_many_rounds(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 4, 60, 12, 150, 'p');
+    bdml_paper_settings s = bdml_paper_defaults(BDML_PAPER_CONE);
+    bdml_solve_result best;
+    double m[144], trace, *q = calloc((size_t)T.c->m, sizeof *q);
+    s.delta = 0.02;
+    optimum(h, &T, s.K, INFINITY, &best);
+    bdml_mwu_result r = run(h, &T, &s, best.upper, m, q);
+    check_true(r.verdict == BDML_MWU_FEASIBLE);
+    check_true(r.eigen > 0 && 4 * r.eigen < r.rounds);
+    check_true(worst_miss(&T, m, r.bound, 1.0) <= s.delta * (1 + 1e-9));
+    check_true(plain_kappa(h, T.d, m, &trace) <= s.K * (1 + 1e-9));
+    check_close(trace, r.trace, 1e-9 * trace);
+    r = run(h, &T, &s, best.lower * (1 - s.delta) - 2 * s.delta, m, q);
+    check_true(r.verdict == BDML_MWU_INFEASIBLE);
+    check_refusal(h, &T, &s, &r);
+    bdml_solve_result_free(&best);
+    free(q);
+    toy_free(&T);
 }
 
 /* With rows as they stand, T and epsilon are those of the proof: C1 = 1/4, C2 = 8. */
@@ -541,25 +664,33 @@ static void exceeded_width_is_told(void **state)
     toy_free(&T);
 }
 
-/* Small problems run on one thread but for the parallel start; large ones share out each round. */
+/* Bisection with bounds tried side by side, in every form, plain and with the guarantee. Small problems run on one
+ * thread but for the parallel start; large ones share out each round. */
 static void same_bits_for_any_threads(void **state)
 {
+    enum { MWU, LITERAL, CONE, GUARANTEE, FORMS };
     bdml_handle *h = *state;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 2 * FORMS; k++) {
         bdml_solve_result r[2];
-        bool large = k >= 2;
+        bdml_bisection b[2];
+        int form = k % FORMS;
+        bool large = k >= FORMS, cone = form == CONE || form == GUARANTEE;
         toy T = large ? make_toy(h, 7, 6000, 60, 300, 'p') : make_toy(h, 7, 60, 6, 120, 'p');
-        bdml_paper_settings s = bdml_paper_defaults(k % 2 ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
+        bdml_paper_settings s = bdml_paper_defaults(cone ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
         s.rounds = large ? 20 : 200;
-        s.scaling = BDML_ROWS_WIDTH;
+        s.scaling = form == LITERAL ? BDML_ROWS_NONE : BDML_ROWS_WIDTH;
         s.gap = large ? 0.5 : 0.01;
+        s.literal = form == LITERAL;
+        if (form == LITERAL) s.trace = 10 * T.d, s.rho = 5 * s.trace;
+        if (form == GUARANTEE) s.delta = 0.1, s.gap = 0.1;
         for (int j = 0; j < 2; j++) {
             check_ok(h, bdml_set(h, "threads", j ? "2" : "1"));
-            check_ok(h, bdml_paper_solve(h, T.n, T.d, T.x, T.d, T.c, false, &s, &r[j], NULL));
+            check_ok(h, bdml_paper_solve(h, T.n, T.d, T.x, T.d, T.c, false, &s, &r[j], &b[j]));
         }
         assert_memory_equal(r[0].m, r[1].m, sizeof(double) * (size_t)(T.d * T.d));
         assert_memory_equal(r[0].y, r[1].y, sizeof(double) * (size_t)T.c->m);
-        check_true(r[0].iterations == r[1].iterations);
+        check_true(r[0].iterations == r[1].iterations && b[0].calls == b[1].calls);
+        check_true(b[0].calls >= s.starts && b[0].L == b[1].L && b[0].U == b[1].U);
         bdml_solve_result_free(&r[0]);
         bdml_solve_result_free(&r[1]);
         toy_free(&T);
@@ -659,8 +790,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         handle_test(lanczos_finds_the_largest),
         handle_test(low_rank_values_agree),
+        handle_test(turned_values_agree),
         handle_test(guarantee_holds_cone),
         handle_test(guarantee_holds_lifted),
+        handle_test(theorem_holds),
+        handle_test(theorem_holds_for_averages),
+        handle_test(one_basis_serves_many_rounds),
         handle_test(rounds_are_those_of_the_proof),
         handle_test(bisection_brackets_the_reference),
         handle_test(lifted_bisection_is_honest),

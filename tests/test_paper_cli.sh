@@ -41,6 +41,38 @@ has "certify mwu" "the claim 'approximate' holds" "$work/out"
 [ $? -eq 3 ] || { echo "FAILED: exit status of a proven contradiction"; failed=1; }
 check "certify the proof" "$bdml" certify "$work/t.bdml.proof" "$iris"
 
+# The same bits for any number of threads: models without their time of training.
+for solver in mwu mwu-cone; do
+    for threads in 1 2; do
+        check "train on $threads threads" "$bdml" train "$iris" $problem --solver $solver --threads $threads \
+            -o "$work/$threads.bdml"
+        check "export" "$bdml" export "$work/$threads.bdml" --what M -o "$work/$threads.npy"
+    done
+    cmp "$work/1.npy" "$work/2.npy" || { echo "FAILED: $solver on 1 and 2 threads"; failed=1; }
+done
+
+# Each setting out of range has its own message.
+refuses() { # TEXT OPTION...: bad usage, told with this text
+    text=$1
+    shift
+    "$bdml" train "$iris" $problem --solver mwu -o "$work/no.bdml" "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] || { echo "FAILED: exit status with $*"; failed=1; }
+    has "message of $*" "$text" "$work/err"
+}
+refuses "--rho must be a number of at least 0, got '-1'" --rho -1
+refuses "--trace must be a number of at least 0, got '-3'" --trace -3
+refuses "--rounds must be a whole number of at least 1, got '0'" --rounds 0
+refuses "--epsilon must be a number from 0 to 0.5, got '0.6'" --epsilon 0.6
+refuses "rho = 0.5 is exceeded: the width of the rows is" --delta 0.1 --rho 0.5 --row-scaling none
+refuses "gives a step epsilon = .* above 1/2" --delta 1e9
+refuses "the literal form needs a trace bound" --literal
+
+# Fixed rounds: a width that is too small and a gap that is missed are told.
+check "width exceeded" "$bdml" train "$iris" $problem --solver mwu --literal --trace 100 --rho 5 -o "$work/w.bdml"
+has "width exceeded" "the width was exceeded: a row had .* times rho = 5" "$work/err"
+check "gap missed" "$bdml" train "$iris" $problem --solver mwu-cone --delta 0.2 --gap 0.002 -o "$work/g.bdml"
+has "gap missed" "not the 0.002 asked for" "$work/err"
+
 check "reproduce" "$bdml" reproduce distortion "$iris" --splits 1 --json
 has "reproduce" '"literal"' "$work/out"
 "$bdml" reproduce nothing 2>"$work/err"

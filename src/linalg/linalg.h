@@ -89,23 +89,22 @@ bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool 
 typedef struct bdml_lanczos_ws {
     int d, basis;
     int first, between, restarts; /* steps to the first look at convergence, between looks; restarts */
-    double *q, *alpha, *beta, *t, *work;
+    double *q, *alpha, *beta, *y, *work;
     int steps;                 /* out: v = sum over k < steps of combination[k] q_k, */
     const double *combination; /* q_k the k-th vector of the last restart */
 } bdml_lanczos_ws;
 bdml_status bdml_lanczos_ws_init(bdml_handle *h, int d, bdml_lanczos_ws *ws);
 void bdml_lanczos_ws_free(bdml_lanczos_ws *ws);
-/* *theta = v'Av at a unit v with |Av - theta v| = *residual, which is at most tolerance times the size of A
+/* *theta = v'Av at a unit v with |Av - theta v| <= *residual, which is at most tolerance times the size of A
  * unless the steps run out; theta never exceeds the largest eigenvalue (but by rounding). a: d x d, both
  * triangles. v in: where to start, all zero for a fixed start; out: the vector. Values at or below `floor` are not
  * wanted: the search ends, with what it has, once theta + residual is no more than that (-INFINITY: never). */
-bdml_status bdml_la_largest(bdml_handle *h, const double *a, double tolerance, double floor,
-                            double *v, double *theta, double *residual, bdml_lanczos_ws *ws);
+void bdml_la_largest(const double *a, double tolerance, double floor, double *v, double *theta,
+                     double *residual, bdml_lanczos_ws *ws);
 /* The same for a matrix that is known by its products: y = A x, x the k-th vector since the last restart. */
 typedef void (*bdml_la_apply)(void *user, int k, const double *x, double *y);
-bdml_status bdml_la_largest_of(bdml_handle *h, bdml_la_apply apply, void *user, double tolerance,
-                               double floor, double *v, double *theta, double *residual,
-                               bdml_lanczos_ws *ws);
+void bdml_la_largest_of(bdml_la_apply apply, void *user, double tolerance, double floor, double *v,
+                        double *theta, double *residual, bdml_lanczos_ws *ws);
 
 /* ---- QR and singular values (lapack.c) ------------------------------------------------------------ */
 

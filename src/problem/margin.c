@@ -262,6 +262,7 @@ void bdml_margin_free(bdml_margin *op)
 {
     if (!op) return;
     free(op->x);
+    free(op->turned);
     free(op->y);
     free(op->pi);
     free(op->pj);

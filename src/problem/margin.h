@@ -31,6 +31,7 @@ struct bdml_margin {
      * change, and the products that build them cancel less. */
     int64_t points, pairs;
     double *x;        /* d x points */
+    double *turned;   /* Q'x, after bdml_margin_turn; else NULL */
     int32_t *pi, *pj; /* ends of each pair, as points */
 
     /* Pairs by point: those of point i are incident[first[i] .. first[i+1]), with their other end. */

@@ -201,4 +201,12 @@ void bdml_margin_forward_diag(bdml_margin *op, const double *m, int64_t count,
 void bdml_margin_adjoint_diag(bdml_margin *op, const double *y, int64_t count,
                               const int64_t *active, double *s);
 
+/* The same in a basis, d orthonormal columns Q, for all constraints: values at M = Q diag(l) Q', and the
+ * diagonal of Q' (A*y) Q, in O(pairs d) once the points are turned into it, O(points d^2). init takes the
+ * memory, once; turn before the first of the others. */
+bdml_status bdml_margin_turn_init(bdml_handle *h, bdml_margin *op);
+void bdml_margin_turn(bdml_margin *op, const double *q);
+void bdml_margin_forward_turned(bdml_margin *op, const double *l, double *v);
+void bdml_margin_adjoint_turned(bdml_margin *op, const double *y, double *s);
+
 #endif

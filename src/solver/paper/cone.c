@@ -3,7 +3,7 @@
  *     max over the set of sum p_i s_i (J_i.M - h_i)
  *         = p_0 s_0 g - sum p_t s_t mu_t - min <C, M>,   C = p_0 s_0 G - sum p_t s_t A_t
  *
- * One symmetric eigenproblem; every iterate, and so every average, has kappa <= K. */
+ * One symmetric eigenproblem for some rounds (basis.c); every iterate, and so every average, has kappa <= K. */
 #include "solver/paper/mwu.h"
 
 static const double EPS = 2.220446049250313e-16;
@@ -25,34 +25,14 @@ void bdml_cone_matrix(bdml_mwu *w, double q0, const double *q, double *S)
     for (size_t i = 0; i < w->size; i++) S[i] = q0 * w->p->g[i] - S[i];
 }
 
-/* The minimiser has two eigenvalues, K a for the j smallest of C and a for the rest: M = base I + rise V V' with V
- * the vectors of the fewer. */
-static void compose(bdml_mwu *w, const double *Q, double *M)
-{
-    int d = w->d, j = 0;
-    double top = w->l[0], floor = w->l[d - 1];
-    while (j < d && w->l[j] > floor) j++;
-    bool few = j <= d / 2;
-    w->base = few ? floor : top;
-    w->rise = few ? top - floor : floor - top;
-    w->from = few ? 0 : j;
-    w->rank = few ? j : d - j;
-    memset(M, 0, sizeof *M * w->size);
-    if (w->rank > 0) bdml_la_syrk('N', d, w->rank, w->rise, COL(Q, d, w->from), d, 0.0, M, d);
-    for (int i = 0; i < d; i++) COL(M, d, i)[i] += w->base;
-    bdml_la_mirror(d, M, d);
-}
-
-bdml_status bdml_cone_minimise(bdml_mwu *w, double *S, double *M, double *least)
+bdml_status bdml_cone_minimise(bdml_mwu *w, double *S, bool vectors, double *least)
 {
     if (w->p->diagonal) {
         *least = bdml_spectral_minimise_any(&w->set, S, w->R, w->l, w->order, w->sorted);
-        if (M) memcpy(M, w->l, sizeof *M * w->size);
         return BDML_OK;
     }
-    BDML_TRY(bdml_la_eigh(w->h, w->d, S, w->lambda, M != NULL, &w->eigen));
+    BDML_TRY(bdml_la_eigh(w->h, w->d, S, w->lambda, vectors, &w->eigen));
     *least = w->set.ops->minimise(&w->set, w->lambda, w->R, w->l);
-    if (M) compose(w, S, M);
     return BDML_OK;
 }
 
@@ -70,35 +50,50 @@ static void range(const bdml_mwu *w, const double *lambda, double *low, double *
     *high = BDML_MAX(-w->R * w->set.ops->density(&w->set, minus), 0.0);
 }
 
+/* Any M of the set at which the weighted sum is not negative will do for Algorithm 2, so the eigenvectors of an
+ * earlier round are tried first; a refusal always comes from those of this round. */
 static bdml_status oracle(bdml_mwu *w, bool *infeasible)
 {
-    double least, q0 = w->w0 * w->scale0 / w->total, margins = 0.0;
+    double q0 = w->w0 * w->scale0 / w->total, margins = 0.0, least, old = INFINITY;
     for (int64_t t = 0; t < w->m; t++) {
         w->q[t] = w->w[t] * w->scale[t] / w->total;
         margins += w->q[t] * w->mu[t];
     }
+    *infeasible = false;
+    if (w->basis) {
+        old = bdml_basis_minimise(w, q0, w->q);
+        w->value = q0 * w->bound - margins - old;
+        if (w->value > 0.0 && w->basis->age < w->basis->keep) {
+            w->basis->age++;
+            return BDML_OK;
+        }
+    }
     bdml_cone_matrix(w, q0, w->q, w->S);
-    BDML_TRY(bdml_cone_minimise(w, w->S, w->M, &least));
+    BDML_TRY(bdml_cone_minimise(w, w->S, true, &least));
     w->value = q0 * w->bound - margins - least;
     *infeasible = w->value < 0.0 && w->value < -bdml_cone_rounding(w, q0, w->q);
+    if (w->basis && !*infeasible) bdml_basis_take(w, w->S, old - least, w->value);
     return BDML_OK;
 }
 
 static void values(bdml_mwu *w)
 {
-    if (w->p->diagonal) {
-        bdml_margin_forward_diag(w->p->op, w->M, -1, NULL, w->v);
-    } else {
-        bdml_margin_forward_low(w->p->op, w->rank, COL(w->S, w->d, w->from), w->rise, w->v);
-        for (int64_t t = 0; t < w->m; t++) w->v[t] += w->base * w->unit[t];
+    if (w->basis) {
+        bdml_basis_values(w);
+        return;
     }
-    w->f = bdml_vec_dot(w->size, w->p->g, w->M);
-    for (size_t i = 0; i < w->size; i++) w->sum[i] += w->M[i];
+    bdml_margin_forward_diag(w->p->op, w->l, -1, NULL, w->v);
+    w->f = bdml_vec_dot(w->size, w->p->g, w->l);
+    for (size_t i = 0; i < w->size; i++) w->sum[i] += w->l[i];
 }
 
 const bdml_mwu_form bdml_cone_form = {
+    .init = bdml_basis_init,
+    .free = bdml_basis_free,
     .count_rows = count_rows,
     .range = range,
+    .reset = bdml_basis_reset,
     .oracle = oracle,
     .values = values,
+    .settle = bdml_basis_settle,
 };

@@ -122,6 +122,7 @@ static void reset(bdml_mwu *w)
     l->w_alpha = l->w_trace = 1.0;
     memset(l->sum1, 0, sizeof *l->sum1 * w->size);
     memset(l->sum2, 0, sizeof *l->sum2 * w->size);
+    memset(l->lived, 0, sizeof l->lived);
     l->sum_alpha = 0.0;
 }
 
@@ -199,6 +200,7 @@ static void values(bdml_mwu *w)
     bdml_lifted *l = w->lifted;
     const double *u = l->block >= 0 && l->block < 3 ? l->u[l->block] : NULL;
     w->f = 0.0;
+    if (l->block >= 0) l->lived[l->block]++;
     if (l->block == 1) add_outer(w, l->RY, u, l->sum1);
     if (l->block == 2) add_outer(w, l->RY, u, l->sum2);
     if (l->block == 3) l->sum_alpha += l->RY;

@@ -9,8 +9,8 @@
  * Guarantee mode. The verdicts do not depend on epsilon: infeasibility is proven by p, feasibility is measured on
  * the average. Only the number of rounds does. So stages with epsilon = 1/4, 1/8, ... come first, each from
  * uniform weights for the rounds after which nothing can be missed by more than 4 epsilon rho, and the last one
- * has the epsilon and T of the proof: at most 4/3 of T in all, and mostly far less. The literal form has the
- * last stage only. */
+ * has the epsilon and T of the proof: at most 4/3 of T in all, and mostly far less. The literal form, and a run
+ * that is to make all T rounds (`whole`), have the last stage only. */
 #include "solver/paper/mwu.h"
 
 #include <omp.h>
@@ -223,6 +223,7 @@ static bdml_status measure(bdml_mwu *w, bdml_mwu_result *r)
 {
     if (w->form->measure) return w->form->measure(w, r);
     double share = 1.0 / (double)BDML_MAX(w->round, 1);
+    if (w->form->settle) w->form->settle(w);
     for (size_t i = 0; i < w->size; i++) w->mean[i] = w->sum[i] * share;
     if (w->p->diagonal)
         bdml_margin_forward_diag(w->p->op, w->mean, -1, NULL, w->v);
@@ -240,7 +241,12 @@ static bdml_status measure(bdml_mwu *w, bdml_mwu_result *r)
     r->trace = 0.0;
     for (int i = 0; i < w->d; i++) r->trace += w->lambda[i];
     r->m = w->mean;
-    if (w->lifted) r->alpha = w->lifted->sum_alpha * share;
+    if (!w->lifted) return BDML_OK;
+    r->alpha = w->lifted->sum_alpha * share;
+    memcpy(r->lived, w->lifted->lived, sizeof r->lived);
+    r->data_weight = w->w0;
+    for (int64_t t = 0; t < w->m; t++) r->data_weight += w->w[t];
+    r->data_weight /= w->total;
     return BDML_OK;
 }
 
@@ -257,7 +263,7 @@ static bdml_status keep_proof(bdml_mwu *w, bdml_mwu_result *r)
     r->value = w->value;
     if (w->form->prove) return w->form->prove(w, r);
     bdml_cone_matrix(w, r->q0, w->q, w->S);
-    BDML_TRY(bdml_cone_minimise(w, w->S, NULL, &least));
+    BDML_TRY(bdml_cone_minimise(w, w->S, false, &least));
     r->proves = r->q0 * w->bound - margins - least < -bdml_cone_rounding(w, r->q0, w->q);
     return BDML_OK;
 }
@@ -284,7 +290,7 @@ static bdml_status stage(bdml_mwu *w, double T, double deadline, bool *done, bdm
                              w->exceeded, (long long)r->rounds);
         bool last = (double)w->round >= T;
         if (w->round % LOOK && !last) continue;
-        if (delta > 0.0 && violation_so_far(w) <= delta) {
+        if (delta > 0.0 && (last || !w->s.whole) && violation_so_far(w) <= delta) {
             BDML_TRY(measure(w, r));
             *done = r->violation <= delta;
             if (*done) {
@@ -328,7 +334,7 @@ static bdml_status run_stages(bdml_mwu *w, double deadline, bdml_mwu_result *r)
 {
     double last = w->epsilon;
     bool done = false;
-    if (w->s.delta > 0.0 && !w->s.literal)
+    if (w->s.delta > 0.0 && !w->s.literal && !w->s.whole)
         for (double step = FIRST_STEP; step > 1.5 * last && !done; step *= 0.5) {
             w->epsilon = step;
             BDML_TRY(stage(w, bdml_guarantee_rounds(w->rows, step), deadline, &done, r));
@@ -364,11 +370,13 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
     w->R = fixed ? w->s.trace : BDML_MIN(w->s.trace, bound / w->gamma);
     w->set.trace = r->trace_bound = w->R;
     w->exceeded = 0.0;
+    if (w->basis) w->basis->taken = 0;
     bdml_status status = bdml_guarantee_set(w, r);
     if (status == BDML_OK && w->observed) status = calibrate(w);
     if (status == BDML_OK) status = run_stages(w, deadline, r);
     r->exceeded = w->exceeded;
     r->rho = w->rho;
+    r->eigen = w->basis ? w->basis->taken : 0;
     r->seconds = bdml_now() - start;
     bdml_phase_leave(w->h, previous);
     bdml_la_leave(w->h);

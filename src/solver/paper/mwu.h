@@ -24,6 +24,7 @@ typedef struct bdml_mwu_form {
     void (*values)(bdml_mwu *w);   /* <G,Y> into w->f, <A_t,Y> into w->v */
     double (*update)(bdml_mwu *w); /* weights of its own rows, their sum */
     void (*rescale)(bdml_mwu *w, double factor);
+    void (*settle)(bdml_mwu *w); /* complete w->sum */
     double (*violation)(
         const bdml_mwu *w); /* of its own rows by the average so far, user's units */
     /* A form that keeps its Y as factors: no d x d matrix is made for it, and it fills in what such a matrix
@@ -50,9 +51,21 @@ typedef struct bdml_lifted {
     double *u[3];                   /* largest eigenvectors of the blocks, kept as warm starts */
     double theta[3];                /* and their values */
     int block;                      /* that Y lives in: 0 M, 1 M1, 2 M2, 3 alpha; -1: Y = 0 */
+    int64_t lived[4];               /* rounds that it lived in each */
     double *sum1, *sum2, sum_alpha; /* of M1, M2 and alpha over the rounds */
     bdml_lanczos_ws lanczos;
 } bdml_lifted;
+
+/* The cone form: the eigenvectors of a round serve for some rounds more (basis.c). */
+typedef struct bdml_basis {
+    double *Q;     /* d x d, orthonormal columns */
+    double *g;     /* diagonal of Q'GQ */
+    double *c;     /* diagonal of Q'CQ, C of the round */
+    double *sum;   /* of the l of the rounds since Q was taken, M = Q diag(l) Q' */
+    int age;       /* rounds that Q has served beyond its own; -1: there is none */
+    int keep;      /* and may serve */
+    int64_t taken; /* in this run */
+} bdml_basis;
 
 struct bdml_mwu {
     bdml_handle *h, *watch; /* watch: whose progress callback is told, and cancels */
@@ -94,10 +107,6 @@ struct bdml_mwu {
     double sum_f, *sum_v;
     double *sum; /* of the M of the rounds */
 
-    /* cone: the round's M = base I + rise V V', V the `rank` columns of S from `from` on */
-    double base, rise;
-    int from, rank;
-
     /* scratch and results */
     double *y, *S, *T, *M, *lambda, *l, *mean, *q;
     double *sorted;
@@ -105,6 +114,7 @@ struct bdml_mwu {
     bdml_eigh_ws eigen;
     bdml_spectral set; /* kappa <= K, trace <= R of this run */
     bdml_lifted *lifted;
+    bdml_basis *basis; /* cone, unless diagonal */
 };
 
 extern const bdml_mwu_form bdml_cone_form, bdml_lifted_form;
@@ -132,12 +142,27 @@ double bdml_guarantee_rounds(int64_t rows, double epsilon);
 /* oracle.c: the best Y for the blocks Z and p.h; w->value, lifted->block. */
 bdml_status bdml_oracle_lifted(bdml_mwu *w, double ph, bool *infeasible);
 
-/* cone.c: min over the set of this run of <S,M>, S destroyed; M NULL: the value alone. */
-bdml_status bdml_cone_minimise(bdml_mwu *w, double *S, double *M, double *least);
+/* cone.c: min over the set of this run of <S,M>. S becomes its eigenvectors and w->l the eigenvalues of the
+ * minimiser in their order, when wanted; else it is destroyed. Diagonal: w->l alone. */
+bdml_status bdml_cone_minimise(bdml_mwu *w, double *S, bool vectors, double *least);
 /* Rounding of a sum of rows with the weights q0, q, as a value of <.,M> at trace R. */
 double bdml_cone_rounding(const bdml_mwu *w, double q0, const double *q);
 /* S = q0 G - A*q */
 void bdml_cone_matrix(bdml_mwu *w, double q0, const double *q, double *S);
+
+/* basis.c: the oracle between eigendecompositions. */
+bdml_status bdml_basis_init(bdml_mwu *w);
+void bdml_basis_free(bdml_mwu *w);
+void bdml_basis_reset(bdml_mwu *w);
+/* Least <q0 G - A*q, M> over the M of the set that Q diagonalises, infinite without a Q; w->l: eigenvalues of M. */
+double bdml_basis_minimise(bdml_mwu *w, double q0, const double *q);
+/* Q becomes the eigenvectors S of this round. loss: what the old Q would have cost against the exact oracle, of a
+ * weighted sum that is now `value`. */
+void bdml_basis_take(bdml_mwu *w, const double *S, double loss, double value);
+/* w->v, w->f at M = Q diag(w->l) Q', which is added to the sum. */
+void bdml_basis_values(bdml_mwu *w);
+/* Complete w->sum. */
+void bdml_basis_settle(bdml_mwu *w);
 
 /* proof.c: what the weights of an infeasible verdict prove about the problem itself.
  * lower: y (m) and a bound on the optimum that the checker can confirm from y. */

@@ -41,21 +41,19 @@ static void largest_entries(bdml_mwu *w)
 }
 
 /* Lanczos on the blocks, the last winner first: the others need not be followed once they fall behind. */
-static bdml_status largest_vectors(bdml_mwu *w)
+static void largest_vectors(bdml_mwu *w)
 {
     bdml_lifted *l = w->lifted;
     bdml_phase previous = bdml_phase_enter(w->h, BDML_PHASE_EIGEN);
-    bdml_status status = BDML_OK;
     int first = l->block > 0 && l->block < 3 ? l->block : 0;
     double best = w->s.literal ? l->z_alpha : BDML_MAX(l->z_alpha, 0.0), residual;
-    for (int k = 0; k < 3 && status == BDML_OK; k++) {
+    for (int k = 0; k < 3; k++) {
         int block = (first + k) % 3;
-        status = bdml_la_largest(w->h, l->Z[block], LANCZOS_TOLERANCE, best, l->u[block],
-                                 &l->theta[block], &residual, &l->lanczos);
+        bdml_la_largest(l->Z[block], LANCZOS_TOLERANCE, best, l->u[block], &l->theta[block],
+                        &residual, &l->lanczos);
         best = BDML_MAX(best, l->theta[block]);
     }
     bdml_phase_leave(w->h, previous);
-    return status;
 }
 
 /* All eigenvalues of the blocks: theta and u exactly. */
@@ -87,11 +85,10 @@ static double rounding(const bdml_mwu *w)
 
 bdml_status bdml_oracle_lifted(bdml_mwu *w, double ph, bool *infeasible)
 {
-    if (w->p->diagonal) {
+    if (w->p->diagonal)
         largest_entries(w);
-    } else {
-        BDML_TRY(largest_vectors(w));
-    }
+    else
+        largest_vectors(w);
     choose(w, ph);
     *infeasible = false;
     if (w->value >= 0.0) return BDML_OK;

@@ -30,6 +30,7 @@ typedef struct bdml_paper_settings {
     bool literal; /* lifted: the paper to the letter, slips included (docs/paper-solver.md) */
     double K, trace, margin; /* trace infinite: no bound but the one that the objective implies */
     double delta;        /* > 0: guarantee mode, every constraint within delta; 0: fixed rounds */
+    bool whole;          /* guarantee mode: all T rounds of the proof, though fewer might do */
     double rho;          /* width of the (scaled) rows; 0: the one they have */
     double rho_negative; /* for rows that are missed; 0: rho */
     int64_t rounds;      /* T of the practical mode */
@@ -67,11 +68,16 @@ typedef struct bdml_mwu_result {
     double T;                /* rounds that the proof asks for (guarantee mode), or those set */
     int64_t rows;            /* the m of T */
     int64_t rounds;          /* done, all stages */
+    int64_t eigen;           /* cone: eigendecompositions among them */
     double violation;        /* worst miss of any row of the average, in the user's units */
     double margin_violation; /* of the margins alone */
     double exceeded; /* largest |scaled slack| / rho seen; above 1 the width was too small */
     double objective, kappa, trace; /* of m */
-    double alpha;                   /* lifted: of the average */
+    /* lifted: alpha of the average; rounds of the last stage whose Y lived in M, M1, M2 and alpha; share of the
+     * weights that objective and margins have in the end */
+    double alpha;
+    int64_t lived[4];
+    double data_weight;
     const double *m; /* average, d*d or d when diagonal; borrowed from the workspace */
     /* Proof: for all M in the easy set q0 (g - <G,M>) + sum q_t (<A_t,M> - mu_t) <= value < 0. */
     double q0, value;

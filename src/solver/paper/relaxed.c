@@ -83,8 +83,7 @@ static bdml_status objective_width(bdml_mwu *w)
     double residual, theta, *zero = w->v;
     memset(zero, 0, sizeof *zero * (size_t)w->m);
     bdml_products_weigh(x->products, 1.0, zero);
-    BDML_TRY(bdml_la_largest_of(w->h, apply, &p, 1e-6, -INFINITY, x->u, &theta, &residual,
-                                &x->lanczos_d));
+    bdml_la_largest_of(apply, &p, 1e-6, -INFINITY, x->u, &theta, &residual, &x->lanczos_d);
     for (int i = 0; i < w->d; i++) w->g_lambda[i] = 0.0;
     w->g_lambda[w->d - 1] = BDML_MIN(1.01 * theta, x->g_trace);
     memset(x->u, 0, sizeof *x->u * (size_t)x->d);
