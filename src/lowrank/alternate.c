@@ -9,6 +9,11 @@
 
 #include <stdlib.h>
 
+/* The objective is measured against that of M = 0, `idle`: where points span more dimensions than there are
+ * margins to meet, it can be brought as near to 0 as one likes, and relative to itself it would never settle. An
+ * objective below this share of idle counts as that share. */
+static const double SMALL = 0.01;
+
 /* Choices of the setting "lambda", in its order. */
 enum { LAMBDA_FULL, LAMBDA_DIAGONAL };
 
@@ -17,6 +22,7 @@ bdml_lowrank_settings bdml_lowrank_from_options(const bdml_handle *h)
     bdml_lowrank_settings s = {.q = (int)bdml_opt_int(h, BDML_OPT_RANK),
                                .step = (bdml_q_step)bdml_opt_int(h, BDML_OPT_Q_STEP),
                                .full = bdml_opt_int(h, BDML_OPT_LAMBDA) == LAMBDA_FULL,
+                               .span = bdml_opt_int(h, BDML_OPT_Q_SPAN),
                                .alternations = (int)bdml_opt_int(h, BDML_OPT_ALTERNATIONS),
                                .tolerance = bdml_opt_real(h, BDML_OPT_TOLERANCE),
                                .bound = bdml_opt_int(h, BDML_OPT_JOINT_BOUND),
@@ -24,9 +30,29 @@ bdml_lowrank_settings bdml_lowrank_from_options(const bdml_handle *h)
     return s;
 }
 
+/* What the objective's changes are compared with. */
+static double scale_of(const lowrank *w, double value)
+{
+    return BDML_MAX(fabs(value), SMALL * w->idle);
+}
+
 static bool usable(const bdml_solve_result *r)
 {
     return r->m && !r->collapsed && isfinite(r->upper);
+}
+
+/* Objective of M = 0; hard: of the start. */
+static double idle(const lowrank *w)
+{
+    const bdml_solve_settings *s = &w->s->solve;
+    double sum = 0.0;
+    if (s->hard) return w->result.upper;
+    for (int64_t t = 0; t < w->c->m; t++) {
+        double b = s->margin * (w->c->margin ? w->c->margin[t] : 1.0);
+        sum += (w->c->weight ? w->c->weight[t] : 1.0) *
+               (s->loss == BDML_LOSS_SQUARED_HINGE ? b * b : b);
+    }
+    return w->C * sum / (double)w->c->m;
 }
 
 static bdml_status propose(lowrank *w, bdml_lowrank_report *report)
@@ -77,7 +103,8 @@ static bdml_status take_turns(lowrank *w, bdml_lowrank_report *report)
         if (!better) break;
         report->turns++;
         accept(w, &r);
-        if (before - w->result.upper <= w->s->tolerance * fabs(before)) break;
+        if (before - w->result.upper <= w->s->tolerance * scale_of(w, before)) break;
+        if (w->result.upper <= w->s->tolerance * w->idle) break;
     }
 done:
     bdml_solve_result_free(&r);
@@ -121,6 +148,7 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
     report->start = w.result.upper;
     report->C0 = w.result.C0;
     if (!s->solve.hard) w.C = w.result.C; /* the same objective for every Q */
+    w.idle = idle(&w);
     if (usable(&w.result) && s->step != BDML_Q_NONE) BDML_GO(take_turns(&w, report));
     if (s->bound > 0 && (usable(&w.result) || s->solve.hard))
         BDML_GO(lowrank_joint_bound(&w, report));

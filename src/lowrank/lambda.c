@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* Objectives below this share of that of M = 0 count as that share, when it comes to the gap. */
+static const double SMALL = 0.01, MOST_GAP = 0.1;
+
 /* V <- V U, Lambda <- diag; r->m follows. */
 static bdml_status turn(lowrank *w, double *V, double *lambda, bdml_solve_result *r)
 {
@@ -47,6 +50,8 @@ bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm
     bdml_la_mirror(q, w->gq, q);
     BDML_TRY(bdml_problem_new(w->h, w->n, q, w->points, q, w->c, w->gq, !w->s->full, &p));
     if (w->C > 0.0) s.C = w->C;
+    if (w->idle > 0.0) /* digits below those of the objective of M = 0 are not worth their price */
+        s.gap = BDML_MIN(s.gap * BDML_MAX(1.0, SMALL * w->idle / w->result.upper), MOST_GAP);
     if (warm) s.warm_metric = warm_start(w, lambda);
     if (s.time_limit > 0.0) s.time_limit = BDML_MAX(s.time_limit - (bdml_now() - w->started), 1e-3);
     BDML_GO(bdml_problem_solve(w->h, p, &s, r));

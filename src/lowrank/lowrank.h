@@ -25,8 +25,10 @@ typedef enum bdml_q_step {
 
 typedef struct bdml_lowrank_settings {
     int q;
-    bdml_q_step step;          /* not AUTO */
-    bool full;                 /* Lambda a full q x q matrix in each Lambda-step; else diagonal */
+    bdml_q_step step; /* not AUTO */
+    bool full;        /* Lambda a full q x q matrix in each Lambda-step; else diagonal */
+    int64_t
+        span; /* dimensions in which Q is sought, at least q; 0: a fifth of the number of points */
     int alternations;          /* at most */
     double tolerance;          /* stop when a turn lowers the objective by less than this share */
     int64_t bound;             /* steps spent on the joint lower bound; 0: none is computed */
@@ -80,6 +82,7 @@ typedef struct lowrank {
     bdml_margin *op; /* over z */
     bdml_problem *p; /* over z, made when a step asks for it */
     double C;        /* soft: fixed by the first Lambda-step */
+    double idle;     /* objective of M = 0 */
     double started;
     /* where we are: V = Q' (r x q), Lambda = diag(lambda), and the solve that gave it */
     double *V, *lambda;

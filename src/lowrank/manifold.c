@@ -117,9 +117,8 @@ static void gradient(descent *e, const double *V)
         for (int i = 0; i < r; i++) COL(e->W, r, k)[i] *= w->lambda[k];
     bdml_la_gemm_tiled(w->h, 'T', 'N', q, q, r, 1.0, V, r, e->W, r, 0.0, e->A, q);
     for (int j = 0; j < q; j++)
-        for (int i = j; i < q; i++)
-            COL(e->A, q, j)
-            [i] = COL(e->A, q, i)[j] = 0.5 * (COL(e->A, q, j)[i] + COL(e->A, q, i)[j]);
+        for (int i = j; i < q; i++) COL(e->A, q, j)
+    [i] = COL(e->A, q, i)[j] = 0.5 * (COL(e->A, q, j)[i] + COL(e->A, q, i)[j]);
     bdml_la_gemm_tiled(w->h, 'N', 'N', r, q, q, -1.0, V, r, e->A, q, 1.0, e->W, r);
 }
 

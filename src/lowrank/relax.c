@@ -1,8 +1,9 @@
 /* relax.c - convex hulls, solved by the certified engine.
  *
  * Q-step: over the hull of { Q' Lambda Q } with Lambda fixed (spectral/hull.c); its lower end is a bound for
- * every Q with this Lambda, its metric is rounded to the q leading eigenvectors, largest to largest. The rounded
- * Q may miss margins, or cost more; the Lambda-step that follows repairs that, or the turn is not taken.
+ * every Q with this Lambda, its metric is rounded to the q leading eigenvectors, largest to largest, and the
+ * rounded Q polished by descent (manifold.c). It may still miss margins, or cost more; the Lambda-step that
+ * follows repairs that, or the turn is not taken.
  *
  * Joint bound: over the hull of all metrics of rank q and distortion K (spectral/rank.c). */
 #include "lowrank/lowrank.h"
@@ -71,7 +72,9 @@ bdml_status lowrank_hull_step(lowrank *w, double *V_try, bdml_lowrank_report *re
     BDML_GO(bdml_problem_solve(w->h, w->p, &s, &r));
     report->lower_q = r.lower;
     report->upper_q = w->result.upper;
-    if (r.m) BDML_GO(round_off(w, r.m, V_try));
+    if (!r.m) goto done;
+    BDML_GO(round_off(w, r.m, V_try));
+    status = lowrank_manifold_step(w, V_try);
 done:
     bdml_solve_result_free(&r);
     free(M);
@@ -95,7 +98,8 @@ bdml_status lowrank_joint_bound(lowrank *w, bdml_lowrank_report *report)
     s.max_iter = w->s->bound;
     BDML_GO(bdml_problem_solve(w->h, w->p, &s, &r));
     report->infeasible = r.outcome == BDML_INFEASIBLE;
-    if (!report->infeasible) report->lower = r.lower;
+    if (!report->infeasible)
+        report->lower = BDML_MAX(r.lower, 0.0); /* G >= 0 and no loss is negative */
 done:
     bdml_solve_result_free(&r);
     free(M);

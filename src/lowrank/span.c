@@ -1,6 +1,10 @@
-/* span.c - the problem in coordinates in which Q is sought: an orthonormal basis of the centred points and of the
- * rows of the start. Directions that neither has are of no use: no distance changes with them. With n points in
- * d > n dimensions at most n - 1 + q coordinates are left, and nothing is lost. */
+/* span.c - the problem in coordinates in which Q is sought: an orthonormal basis of the rows of the start, and of
+ * the leading principal components of what the points have beside them, up to the number of dimensions asked for.
+ *
+ * Directions that neither the points nor the start have are of no use: no distance changes with them. Searching
+ * every direction that the points have is right where they are many; where they are few beside their dimensions,
+ * directions in which classes happen not to vary at all bring the objective down to 0 and the error on new points
+ * up (docs/pseudo-metrics.md), so by default there are a fifth as many dimensions as points. */
 #include "lowrank/lowrank.h"
 
 #include <stdlib.h>
@@ -8,27 +12,25 @@
 /* A direction with less than this share of the largest variance counts as absent: above the share at which the
  * solver itself reduces, so that it does not do so again. */
 static const double ABSENT = 1e-10;
-/* A row of the start whose part outside the points' span is shorter than this lies inside. */
-static const double INSIDE = 1e-7;
 
-/* Principal components of the points, all of them: *basis d x *r. */
-static bdml_status points_span(bdml_handle *h, int64_t n, int d, const double *x, double **basis,
-                               int *r)
+/* Principal components of the n rows, at most `count`: *basis d x *found. */
+static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x, int64_t count,
+                              double **basis, int *found)
 {
     bdml_handle *own;
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
-    char all[BDML_NUMBER_SIZE];
+    char number[BDML_NUMBER_SIZE];
 
     BDML_TRY(bdml_handle_child(h, &own));
     own->opt[BDML_OPT_THREADS].i = bdml_threads(h);
     own->fail_alloc = h->fail_alloc;
-    snprintf(all, sizeof all, "%lld", (long long)BDML_MIN(n, (int64_t)d));
-    bdml_status status = bdml_set(own, "pca", all);
+    snprintf(number, sizeof number, "%lld", (long long)count);
+    bdml_status status = bdml_set(own, "pca", number);
     if (status == BDML_OK) status = bdml_pca_fit(own, &points, &p);
     if (status == BDML_OK) {
         *basis = p.basis;
-        *r = p.d_out;
+        *found = p.d_out;
         p.basis = NULL;
     } else
         bdml_fail(h, status, "%s", bdml_last_error(own));
@@ -37,66 +39,88 @@ static bdml_status points_span(bdml_handle *h, int64_t n, int d, const double *x
     return status;
 }
 
-/* Leave out the components of hardly any variance. z: n rows of r, centred or not. */
-static int strong(int64_t n, int r, const double *z)
+/* Variance of column k of n rows of r. */
+static double variance(int64_t n, int64_t r, const double *z, int64_t k)
 {
-    double first = 0.0;
-    int keep = 0;
-    for (int k = 0; k < r; k++) {
-        double mean = 0.0, square = 0.0;
-        for (int64_t i = 0; i < n; i++) mean += z[i * r + k] / (double)n;
-        for (int64_t i = 0; i < n; i++) square += (z[i * r + k] - mean) * (z[i * r + k] - mean);
-        if (k == 0) first = square;
-        if (square > ABSENT * first) keep = k + 1;
+    double mean = 0.0, square = 0.0;
+    for (int64_t i = 0; i < n; i++) mean += z[i * r + k] / (double)n;
+    for (int64_t i = 0; i < n; i++) square += (z[i * r + k] - mean) * (z[i * r + k] - mean);
+    return square / (double)n;
+}
+
+/* rows <- rows less their part along the q columns of `start`; the sum of variances before and after. */
+static bdml_status remove_start(bdml_handle *h, int64_t n, int d, int q, const double *start,
+                                double *rows, double *before, double *after)
+{
+    bdml_status status = BDML_OK;
+    double *part = NULL, *ws = NULL;
+    BDML_NEW(h, part, (size_t)n * (size_t)q);
+    BDML_NEW(h, ws, bdml_la_map_size(q, d));
+    *before = *after = 0.0;
+    for (int j = 0; j < d; j++) *before += variance(n, d, rows, j);
+    bdml_la_map_rows(h, q, d, start, n, rows, d, part, ws);
+    bdml_la_gemm_tiled(h, 'N', 'N', d, n, q, -1.0, start, d, part, q, 1.0, rows, d);
+    for (int j = 0; j < d; j++) *after += variance(n, d, rows, j);
+done:
+    free(part);
+    free(ws);
+    return status;
+}
+
+/* w->basis and w->r. rows is destroyed. */
+static bdml_status make_basis(lowrank *w, double *rows, const double *Q)
+{
+    bdml_status status = BDML_OK;
+    bdml_handle *h = w->h;
+    double *start = NULL, *rest = NULL, before, after;
+    int d = w->d, q = w->q, more = 0;
+    int64_t wanted = w->s->span > 0 ? w->s->span : w->n / 5;
+
+    BDML_NEW(h, start, (size_t)d * (size_t)q);
+    memcpy(start, Q, sizeof *start * (size_t)d * (size_t)q);
+    BDML_GO(bdml_la_orth(h, d, q, start));
+    wanted = BDML_MIN(wanted, (int64_t)d) - q;
+    if (wanted > 0) BDML_GO(remove_start(h, w->n, d, q, start, rows, &before, &after));
+    if (wanted > 0 && after > ABSENT * before)
+        BDML_GO(components(h, w->n, d, rows, BDML_MIN(wanted, w->n), &rest, &more));
+    BDML_NEW(h, w->basis, (size_t)d * (size_t)(q + more));
+    memcpy(w->basis, start, sizeof *start * (size_t)d * (size_t)q);
+    if (more > 0) memcpy(COL(w->basis, d, q), rest, sizeof *rest * (size_t)d * (size_t)more);
+    w->r = q + more;
+    status = bdml_la_orth(h, d, w->r, w->basis);
+done:
+    free(start);
+    free(rest);
+    return status;
+}
+
+/* Leave out the last components of hardly any variance. */
+static int strong(const lowrank *w)
+{
+    double most = 0.0;
+    int keep = w->q;
+    for (int k = 0; k < w->r; k++) {
+        double own = variance(w->n, w->r, w->z, k);
+        most = BDML_MAX(most, own);
+        if (own > ABSENT * most) keep = BDML_MAX(keep, k + 1);
     }
     return keep;
 }
 
-/* Add to the basis (r columns) what the rows of Q have outside it. */
-static bdml_status add_start(bdml_handle *h, int d, int q, const double *Q, double **basis, int *r)
-{
-    bdml_status status = BDML_OK;
-    double *rest = NULL, *part = NULL, *both = NULL;
-    int more = 0;
-
-    BDML_NEW(h, rest, (size_t)d * (size_t)q);
-    BDML_NEW(h, part, (size_t)*r * (size_t)q);
-    memcpy(rest, Q, sizeof *rest * (size_t)d * (size_t)q);
-    for (int twice = 0; twice < 2; twice++) {
-        bdml_la_gemm_tiled(h, 'T', 'N', *r, q, d, 1.0, *basis, d, rest, d, 0.0, part, *r);
-        bdml_la_gemm_tiled(h, 'N', 'N', d, q, *r, -1.0, *basis, d, part, *r, 1.0, rest, d);
-    }
-    for (int k = 0; k < q; k++)
-        if (bdml_la_norm(d, COL(rest, d, k)) > INSIDE)
-            memmove(COL(rest, d, more++), COL(rest, d, k), sizeof *rest * (size_t)d);
-    more = BDML_MIN(more, d - *r);
-    if (more == 0) goto done;
-    BDML_GO(bdml_la_orth(h, d, more, rest));
-    BDML_NEW(h, both, (size_t)d * (size_t)(*r + more));
-    memcpy(both, *basis, sizeof *both * (size_t)d * (size_t)*r);
-    memcpy(COL(both, d, *r), rest, sizeof *both * (size_t)d * (size_t)more);
-    free(*basis);
-    *basis = both;
-    *r += more;
-    both = NULL;
-done:
-    free(rest);
-    free(part);
-    free(both);
-    return status;
-}
-
-/* z = basis' (x - x_0), n rows of r. */
-static bdml_status coordinates(bdml_handle *h, int64_t n, int d, const double *x, int r,
-                               const double *basis, double *z)
+/* w->z = basis' (x - x_0), n rows of r. */
+static bdml_status coordinates(lowrank *w, const double *x, int64_t ld)
 {
     bdml_status status = BDML_OK;
     double *moved = NULL, *ws = NULL;
-    BDML_NEW(h, moved, (size_t)n * (size_t)d);
-    BDML_NEW(h, ws, bdml_la_map_size(r, d));
-    for (int64_t i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) moved[i * d + j] = x[i * d + j] - x[j];
-    bdml_la_map_rows(h, r, d, basis, n, moved, d, z, ws);
+    int d = w->d;
+    free(w->z);
+    w->z = NULL;
+    BDML_NEW(w->h, w->z, (size_t)w->n * (size_t)w->r);
+    BDML_NEW(w->h, moved, (size_t)w->n * (size_t)d);
+    BDML_NEW(w->h, ws, bdml_la_map_size(w->r, d));
+    for (int64_t i = 0; i < w->n; i++)
+        for (int j = 0; j < d; j++) moved[i * d + j] = x[i * ld + j] - x[j];
+    bdml_la_map_rows(w->h, w->r, d, w->basis, w->n, moved, d, w->z, ws);
 done:
     free(moved);
     free(ws);
@@ -149,21 +173,18 @@ bdml_status lowrank_init(lowrank *w, bdml_handle *h, int64_t n, int d, const dou
 
     *w = (lowrank){.h = h, .s = s, .c = c, .n = n, .d = d, .q = s->q, .started = bdml_now()};
     BDML_NEW(h, rows, (size_t)n * (size_t)d);
-    for (int64_t i = 0; i < n; i++) memcpy(rows + i * d, x + i * ld, sizeof *rows * (size_t)d);
-    BDML_GO(points_span(h, n, d, rows, &w->basis, &w->r));
-    BDML_NEW(h, w->z, (size_t)n * (size_t)w->r);
-    BDML_GO(coordinates(h, n, d, rows, w->r, w->basis, w->z));
-    w->r = strong(n, w->r, w->z);
-    BDML_GO(add_start(h, d, w->q, Q, &w->basis, &w->r));
-    free(w->z);
-    w->z = NULL;
-    BDML_NEW(h, w->z, (size_t)n * (size_t)w->r);
-    BDML_GO(coordinates(h, n, d, rows, w->r, w->basis, w->z));
+    for (int64_t i = 0; i < n; i++) /* moved by the first row: only differences count */
+        for (int j = 0; j < d; j++) rows[i * d + j] = x[i * ld + j] - x[j];
+    BDML_GO(make_basis(w, rows, Q));
+    BDML_GO(coordinates(w, x, ld));
+    if (strong(w) < w->r) {
+        w->r = strong(w);
+        BDML_GO(coordinates(w, x, ld));
+    }
     BDML_GO(bdml_margin_new(h, n, w->r, w->z, w->r, c, &w->op));
     BDML_GO(set_objective(w, objective));
     BDML_GO(allocate(w));
-    bdml_la_gemm_tiled(h, 'T', 'N', w->r, w->q, d, 1.0, w->basis, d, Q, d, 0.0, w->V, w->r);
-    status = bdml_la_orth(h, w->r, w->q, w->V);
+    for (int k = 0; k < w->q; k++) COL(w->V, w->r, k)[k] = 1.0;
 done:
     free(rows);
     if (status != BDML_OK) lowrank_free(w);
