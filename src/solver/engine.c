@@ -28,6 +28,10 @@ static void trivial_proof(bdml_engine *e)
 static bdml_status set_weight(bdml_engine *e)
 {
     if (e->s->hard) return BDML_OK;
+    if (e->s->set == BDML_SET_HULL && e->s->C > 0.0) { /* M = 0 is no member: no threshold */
+        e->C = e->s->C;
+        return BDML_OK;
+    }
     BDML_TRY(bdml_collapse_threshold(e, &e->C0));
     e->C = e->s->C > 0.0 ? e->s->C : e->s->softness * e->C0;
     if (!isfinite(e->C))
@@ -143,11 +147,28 @@ static bdml_status go_on_whole(bdml_handle *h, bdml_problem *p, const bdml_solve
     return status;
 }
 
+/* The hulls have no form reduced to the data span: the problem in the whole space. */
+static bdml_status unreduced(bdml_handle *h, bdml_problem **p, const bdml_solve_settings *s)
+{
+    bdml_problem *own = *p;
+    if (s->set != BDML_SET_HULL && s->set != BDML_SET_RANK) return BDML_OK;
+    if (s->rank > own->d)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be at most the dimension %d, got %d",
+                         own->d, s->rank);
+    if (own->r == own->d) return BDML_OK;
+    if (!own->whole)
+        BDML_TRY(bdml_problem_build(h, own->n, own->d, own->x, own->ld, own->c, own->objective,
+                                    own->diagonal, false, &own->whole));
+    *p = own->whole;
+    return BDML_OK;
+}
+
 static bdml_status solve_stages(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
                                 bdml_solve_result *r)
 {
     bdml_stage stage = {0};
     double began = bdml_now();
+    BDML_TRY(unreduced(h, &p, s));
     if (s->save || s->resume) bdml_identity_make(p, s, stage.identity);
     if (s->resume) BDML_TRY(bdml_state_stage(h, s->resume, &stage));
     if (stage.whole) return solve_whole(h, p, s, &stage, 0.0, r);
@@ -172,6 +193,7 @@ bdml_status bdml_problem_collapse(bdml_handle *h, bdml_problem *p, const bdml_so
 {
     bdml_engine e;
     BDML_TRY(bdml_check_settings(h, s));
+    BDML_TRY(unreduced(h, &p, s));
     BDML_TRY(bdml_engine_init(&e, h, p, s));
     bdml_la_enter(h);
     bdml_status status = bdml_collapse_threshold(&e, C0);

@@ -88,6 +88,8 @@ typedef struct bdml_engine {
     bdml_problem *p;
     const bdml_solve_settings *s;
     bdml_spectral set; /* reduced, trace in scaled units */
+    double user_trace; /* R as given, or that of the spectrum */
+    double *hull;      /* scratch of the set, where it needs some */
     int r;
     size_t size;
     int64_t m;

@@ -22,7 +22,8 @@ enum {
     WEIGHT,
     GAP,
     START,
-    IDENTITY_END = START + 2
+    SPECTRUM = START + 2,
+    IDENTITY_END = SPECTRUM + 2
 };
 _Static_assert((int)IDENTITY_END <= (int)BDML_IDENTITY_SIZE, "the identity must fit in its array");
 
@@ -99,6 +100,8 @@ void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, dou
     identity[GAP] = s->gap;
     put_hash(identity + START,
              mix_doubles(mix_doubles(2, metric, s->warm_metric), (size_t)p->m, s->warm_multiplier));
+    if (s->set == BDML_SET_HULL || s->set == BDML_SET_RANK)
+        put_hash(identity + SPECTRUM, mix_doubles((uint64_t)s->rank, (size_t)s->rank, s->spectrum));
 }
 
 uint64_t bdml_problem_fingerprint(const bdml_problem *p, const bdml_solve_settings *s)
@@ -132,6 +135,7 @@ bdml_status bdml_identity_check(bdml_handle *h, const double *now, const double 
         {WEIGHT, 1, false, "weight C of missed margins"},
         {GAP, 1, false, "gap"},
         {START, 2, true, "start"},
+        {SPECTRUM, 2, true, "rank or spectrum"},
     };
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
         int at = part[k].at;

@@ -57,7 +57,7 @@ bdml_status bdml_newton_init(bdml_engine *e)
     room = BDML_MIN(room, (size_t)e->m);
     bool smooth = !e->s->hard && e->s->loss == BDML_LOSS_SQUARED_HINGE;
     /* an optimum has some multiple of r tight constraints: less room is of no use */
-    if (smooth || room < BDML_MIN(4 * r, (size_t)e->m)) return BDML_OK;
+    if (smooth || !e->set.ops->face || room < BDML_MIN(4 * r, (size_t)e->m)) return BDML_OK;
     n->room = (int)room;
     const struct {
         double **array;

@@ -63,7 +63,7 @@ void bdml_scale(bdml_engine *e)
     e->unit_y = sqrt(bdml_vec_dot(e->size, p->g, p->g));
     e->unit_f = e->unit_y / e->unit_m;
     for (size_t i = 0; i < e->size; i++) e->g[i] = p->g[i] / e->unit_y;
-    e->set.trace = e->s->trace * e->unit_m;
+    e->set.trace = e->user_trace * e->unit_m;
     for (int64_t t = 0; t < e->m; t++) {
         e->b[t] *= e->unit_m;
         e->q[t] = 0.0;

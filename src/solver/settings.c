@@ -30,12 +30,20 @@ bdml_solve_settings bdml_solve_from_options(const bdml_handle *h)
 
 bdml_status bdml_check_settings(bdml_handle *h, const bdml_solve_settings *s)
 {
-    if (s->set == BDML_SET_DISTORTION && !(s->K >= 1.0 && s->K <= 1e15))
+    bool capped = s->set == BDML_SET_DISTORTION || s->set == BDML_SET_RANK;
+    if (capped && !(s->K >= 1.0 && s->K <= 1e15))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "distortion must be from 1 to 1e15, got %g", s->K);
     if (!(s->trace > 0.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "trace must be positive, got %g", s->trace);
     if (s->set == BDML_SET_PSD_SIMPLEX && !isfinite(s->trace))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "a fixed trace must be finite, got %g", s->trace);
+    if ((s->set == BDML_SET_HULL || s->set == BDML_SET_RANK) && s->rank < 1)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be at least 1, got %d", s->rank);
+    for (int i = 0; s->set == BDML_SET_HULL && i < s->rank; i++)
+        if (!(s->spectrum[i] >= (i > 0 ? s->spectrum[i - 1] : 0.0) &&
+              s->spectrum[s->rank - 1] > 0.0))
+            return bdml_fail(h, BDML_ERR_ARGUMENT,
+                             "a spectrum must be ascending, not below 0 and not all 0");
     if (!(s->margin > 0.0 && isfinite(s->margin)))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "margin must be positive and finite, got %g",
                          s->margin);

@@ -21,6 +21,8 @@ typedef enum bdml_set_kind {
     BDML_SET_DISTORTION,  /* kappa(M) <= K, trace(M) <= R */
     BDML_SET_PSD_BALL,    /* M >= 0, trace(M) <= R */
     BDML_SET_PSD_SIMPLEX, /* M >= 0, trace(M) = R */
+    BDML_SET_HULL,        /* hull of { Q' Lambda Q }, Lambda = diag(spectrum) of size rank */
+    BDML_SET_RANK,        /* hull of { Q' Lambda Q }, kappa(Lambda) <= K, Lambda of size rank */
 } bdml_set_kind;
 
 /* All that a solve knows between two rounds, as numbers: it goes on from there to the same bits. Tied
@@ -33,7 +35,9 @@ typedef struct bdml_solve_state {
 typedef struct bdml_solve_settings {
     bdml_set_kind set;
     double K;                      /* distortion cap, >= 1 */
-    double trace;                  /* R > 0; infinite: no bound */
+    double trace;                  /* R > 0; infinite: no bound; BDML_SET_HULL, _RANK: not read */
+    int rank;                      /* BDML_SET_HULL, _RANK: 1 .. d */
+    const double *spectrum;        /* BDML_SET_HULL: `rank` numbers >= 0, ascending, not all 0 */
     double margin;                 /* mu > 0, times the margin of each constraint */
     bool hard;                     /* margins as constraints, not as a loss */
     bdml_loss loss;                /* of the soft form */

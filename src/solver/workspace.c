@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static bdml_spectral make_set(const bdml_problem *p, const bdml_solve_settings *s)
+static bdml_spectral make_set(const bdml_problem *p, const bdml_solve_settings *s, double *scratch)
 {
     bdml_spectral whole;
     switch (s->set) {
@@ -12,6 +12,12 @@ static bdml_spectral make_set(const bdml_problem *p, const bdml_solve_settings *
         break;
     case BDML_SET_PSD_SIMPLEX:
         whole = bdml_spectral_psd_simplex(p->d, s->trace);
+        break;
+    case BDML_SET_HULL:
+        whole = bdml_spectral_hull(p->d, s->rank, s->spectrum, scratch);
+        break;
+    case BDML_SET_RANK:
+        whole = bdml_spectral_rank(p->d, s->rank, s->K);
         break;
     default:
         whole = bdml_spectral_distortion(p->d, s->K, s->trace);
@@ -43,7 +49,9 @@ bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
     e->size = p->size;
     e->m = p->m;
     e->started = bdml_now();
-    e->set = make_set(p, s);
+    if (s->set == BDML_SET_HULL) BDML_NEW(h, e->hull, 2 * (size_t)p->d);
+    e->set = make_set(p, s, e->hull);
+    e->user_trace = e->set.trace;
     e->upper = e->stall_gap = INFINITY;
     e->lower = -INFINITY;
     e->interior_slack = 0.0;
@@ -81,6 +89,7 @@ void bdml_engine_free(bdml_engine *e)
                         a->y_z,    a->scratch};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(e->order);
+    free(e->hull);
     free(e->state.number);
     free(e->listed);
     free(a->t);

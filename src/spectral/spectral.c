@@ -6,25 +6,26 @@
 bdml_spectral bdml_spectral_distortion(int d, double K, double trace)
 {
     assert(d >= 1 && K >= 1.0 && isfinite(K) && trace > 0.0);
-    return (bdml_spectral){&bdml_distortion_ops, d, 0, K, trace};
+    return (bdml_spectral){.ops = &bdml_distortion_ops, .d = d, .K = K, .trace = trace};
 }
 
 bdml_spectral bdml_spectral_psd_ball(int d, double trace)
 {
     assert(d >= 1 && trace > 0.0);
-    return (bdml_spectral){&bdml_psd_ball_ops, d, 0, INFINITY, trace};
+    return (bdml_spectral){.ops = &bdml_psd_ball_ops, .d = d, .K = INFINITY, .trace = trace};
 }
 
 bdml_spectral bdml_spectral_psd_simplex(int d, double trace)
 {
     assert(d >= 1 && trace > 0.0 && isfinite(trace));
-    return (bdml_spectral){&bdml_psd_simplex_ops, d, 0, INFINITY, trace};
+    return (bdml_spectral){.ops = &bdml_psd_simplex_ops, .d = d, .K = INFINITY, .trace = trace};
 }
 
 bdml_spectral bdml_spectral_reduce(const bdml_spectral *set, int r)
 {
     bdml_spectral out = *set;
     assert(r >= 1 && r <= set->d);
+    assert(set->q == 0 || r == set->d);
     out.extra += set->d - r;
     out.d = r;
     if (out.extra > 0 && out.ops == &bdml_psd_simplex_ops) out.ops = &bdml_psd_ball_ops;

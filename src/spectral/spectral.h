@@ -4,6 +4,8 @@
  *     bounded distortion   D_K = { M : a I <= M <= K a I for some a >= 0 },  trace(M) <= R
  *     PSD trace ball       { M >= 0, trace(M) <= R }
  *     PSD trace simplex    { M >= 0, trace(M) = R }
+ *     hull                 the convex hull of { Q' Lambda Q }, Q q x d with orthonormal rows, Lambda given
+ *     rank                 the convex hull of the same, Lambda of any bounded distortion
  *
  * R may be infinite, but for the simplex. A diagonal M is the same set on the diagonal.
  *
@@ -38,7 +40,8 @@ typedef struct bdml_spectral_ops {
     void (*outside)(const bdml_spectral *set, const double *l, double *lo, double *hi);
     /* Derivative of the projection at z (where it has one; elsewhere one of its limits):
      * dl = (diag(mid) + c c' - tau tau') dz, mid 0 or 1. It is the orthogonal projection onto the
-     * directions of the face that holds l: free values, values that share the floor, the trace. */
+     * directions of the face that holds l: free values, values that share the floor, the trace.
+     * NULL: not of that form; the solver then does without. */
     void (*face)(const bdml_spectral *set, const double *z, double *mid, double *c, double *tau);
     bool is_cone; /* closed under scaling by t >= 0 as far as the trace bound allows */
 } bdml_spectral_ops;
@@ -49,14 +52,24 @@ struct bdml_spectral {
     int extra;    /* eigenvalues outside the data span */
     double K;     /* distortion cap, infinite for the PSD sets */
     double trace; /* R */
+
+    /* hull, rank: eigenvalues that may differ from 0. hull: their values, ascending, in any unit (the
+     * trace tells which), and 2 d numbers of scratch; both the maker's. */
+    int q;
+    const double *spectrum;
+    double *scratch;
 };
 
 /* 1 <= K < infinity, 0 < trace <= infinity. */
 bdml_spectral bdml_spectral_distortion(int d, double K, double trace);
 bdml_spectral bdml_spectral_psd_ball(int d, double trace);
 bdml_spectral bdml_spectral_psd_simplex(int d, double trace);
+/* 1 <= q <= d; spectrum >= 0, not all 0, ascending; scratch: 2 d numbers. */
+bdml_spectral bdml_spectral_hull(int d, int q, const double *spectrum, double *scratch);
+/* 1 <= q <= d, 1 <= K < infinity. */
+bdml_spectral bdml_spectral_rank(int d, int q, double K);
 /* The same set seen from a span of r <= d dimensions. Outside the span a simplex may put any share
- * of its trace at no cost: it becomes a ball. */
+ * of its trace at no cost: it becomes a ball. hull and rank have no reduced form: r = d. */
 bdml_spectral bdml_spectral_reduce(const bdml_spectral *set, int r);
 
 /* Trace of the whole matrix, the part outside the span at its smallest. */
@@ -77,6 +90,7 @@ double bdml_spectral_minimise_any(const bdml_spectral *set, const double *w, dou
 /* order such that z[order[0]] <= z[order[1]] <= ..., ties by index; heap sort. */
 void bdml_spectral_sort(int d, const double *z, int *order);
 
-extern const bdml_spectral_ops bdml_distortion_ops, bdml_psd_ball_ops, bdml_psd_simplex_ops;
+extern const bdml_spectral_ops bdml_distortion_ops, bdml_psd_ball_ops, bdml_psd_simplex_ops,
+    bdml_hull_ops, bdml_rank_ops;
 
 #endif

@@ -32,6 +32,10 @@ bdml_status bdml_reference_make(bdml_handle *h, bdml_reference_kind kind, const 
 bdml_status bdml_reference_apply(bdml_handle *h, const bdml_reference *r, int64_t n, int d,
                                  const double *x, double **p);
 void bdml_reference_free(bdml_reference *r);
+/* r was made for the points Qx, Q q rows of d: from now on it maps x itself. */
+bdml_status bdml_reference_after(bdml_handle *h, bdml_reference *r, int q, int d, const double *Q);
+/* The kind that the setting "reference" names; none for auto. */
+bdml_reference_kind bdml_reference_asked(const bdml_handle *h);
 
 /* ---- claim (claim.c) ------------------------------------------------------------------------------- */
 
@@ -53,10 +57,21 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
 
 /* ---- fits ------------------------------------------------------------------------------------------- */
 
+/* t holds the points Qx of these (Q: model->d columns), or map NULL: the prepared points themselves. */
+typedef struct bdml_mapped {
+    int rows;
+    const double *map; /* rows of model->d */
+} bdml_mapped;
+
 /* One problem, as the settings say it (single.c). */
-bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_model *model);
+bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_mapped by,
+                            bdml_model *model);
 /* Reference, distortion, softness and passes chosen by cross-validation (recipe.c). */
-bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *model);
+bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_mapped by,
+                            bdml_model *model);
+/* A metric of the rank that the setting "rank" says (lowrank.c); stated: one problem, no selection. */
+bdml_status bdml_fit_lowrank(bdml_handle *h, const bdml_training *t, bool stated,
+                             bdml_model *model);
 /* The method: the one or the other, by what the settings leave open. */
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model);
 

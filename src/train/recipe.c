@@ -211,8 +211,7 @@ done:
 
 /* ---- the fit -------------------------------------------------------------------------------------------- */
 
-/* All passes on all training points, the last to the gap that was asked for. */
-static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, double K, double weight,
+bdml_status recipe_fit_chosen(bdml_handle *h, recipe_points *points, double K, double weight,
                               int last, bdml_constraints **c, bdml_solve_settings *s,
                               bdml_solve_result *r)
 {
@@ -220,6 +219,7 @@ static bdml_status fit_chosen(bdml_handle *h, const recipe_points *points, doubl
     double cap = recipe_mining_distortion(points, K), *warm = NULL;
     bdml_constraints *more = NULL;
 
+    points->anchors = ANCHORS;
     BDML_GO(recipe_mine(h, points, NULL, NULL, c));
     if (last > 0) {
         BDML_GO(solve_once(h, points, *c, cap, weight, false, NULL, s, r));
@@ -237,7 +237,8 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_mapped by,
+                            bdml_model *model)
 {
     bdml_status status = BDML_OK;
     recipe_grid grid;
@@ -256,9 +257,9 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *
     BDML_GO(bdml_reference_make(h, grid.reference[choice.reference], t, &reference));
     BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
     BDML_GO(recipe_points_init(h, t->n, reference.rows, p, t->y, t->classes, &points));
-    points.anchors = ANCHORS;
-    BDML_GO(fit_chosen(h, &points, grid.k[choice.k], grid.c[choice.c], grid.pass[choice.pass], &c,
-                       &s, &r));
+    BDML_GO(recipe_fit_chosen(h, &points, grid.k[choice.k], grid.c[choice.c],
+                              grid.pass[choice.pass], &c, &s, &r));
+    if (by.map) BDML_GO(bdml_reference_after(h, &reference, by.rows, model->d, by.map));
     bdml_solved solved = {&reference, c, &s, &r, false, BDML_PULL_WITHIN, points.g_scale};
     BDML_GO(bdml_claim_result(h, &solved, model));
     if (report && json_object_set(model->info, "selection", report) != 0)
@@ -296,7 +297,9 @@ bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *mo
 {
     bool stated = t->constraints || bdml_constraint_files_given(h) || recipe_is_stated(h);
     BDML_TRY(recipe_check_settings(h));
-    if (stated) return bdml_fit_single(h, t, model);
+    bool low = bdml_opt_int(h, BDML_OPT_RANK) > 0;
+    if (stated && low) return bdml_fit_lowrank(h, t, true, model);
+    if (stated) return bdml_fit_single(h, t, (bdml_mapped){0, NULL}, model);
     if (!has_company(t))
         return bdml_fail(h, BDML_ERR_DATA,
                          "every class has 1 point: a metric is learned from points that belong "
@@ -306,5 +309,6 @@ bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *mo
                          "method bdml learns from labels of at least two classes, or from "
                          "constraint files; the data have %d classes",
                          t->y ? t->classes : 0);
-    return bdml_fit_recipe(h, t, model);
+    if (low) return bdml_fit_lowrank(h, t, false, model);
+    return bdml_fit_recipe(h, t, (bdml_mapped){0, NULL}, model);
 }

@@ -70,6 +70,12 @@ bdml_status recipe_remine(bdml_handle *h, const recipe_points *points,
                           const bdml_constraints *first, const double *m, double K, double weight,
                           int last, bdml_constraints **out);
 
+/* All passes on all training points with one choice, the last to the gap that was asked for. *c, s and r
+ * out. */
+bdml_status recipe_fit_chosen(bdml_handle *h, recipe_points *points, double K, double weight,
+                              int last, bdml_constraints **c, bdml_solve_settings *s,
+                              bdml_solve_result *r);
+
 bdml_status recipe_check_settings(bdml_handle *h); /* margin and softness */
 
 /* ---- the problem that the settings state (stated.c) ---------------------------------------------------- */

@@ -249,3 +249,27 @@ done:
     }
     return status;
 }
+
+bdml_status bdml_reference_after(bdml_handle *h, bdml_reference *r, int q, int d, const double *Q)
+{
+    bdml_status status = BDML_OK;
+    double *map = NULL;
+    BDML_NEW(h, map, (size_t)r->rows * (size_t)d);
+    if (r->map) /* as columns: map' = Q' R' */
+        bdml_la_gemm('N', 'N', d, r->rows, q, 1.0, Q, d, r->map, q, 0.0, map, d);
+    else
+        memcpy(map, Q, sizeof *map * (size_t)q * (size_t)d);
+    free(r->map);
+    r->map = map;
+done:
+    return status;
+}
+
+bdml_reference_kind bdml_reference_asked(const bdml_handle *h)
+{
+    const char *name = bdml_opt_text(h, BDML_OPT_REFERENCE);
+    if (strcmp(name, "auto") == 0) return BDML_REFERENCE_NONE;
+    for (int k = 0; k < BDML_REFERENCE_FILE; k++)
+        if (strcmp(name, bdml_reference_names[k]) == 0) return (bdml_reference_kind)k;
+    return BDML_REFERENCE_FILE;
+}

@@ -7,15 +7,6 @@
 #include "linalg/linalg.h"
 #include "solver/paper/paper.h"
 
-static bdml_reference_kind reference_kind(const bdml_handle *h)
-{
-    const char *name = bdml_opt_text(h, BDML_OPT_REFERENCE);
-    if (strcmp(name, "auto") == 0) return BDML_REFERENCE_NONE;
-    for (int k = 0; k < BDML_REFERENCE_FILE; k++)
-        if (strcmp(name, bdml_reference_names[k]) == 0) return (bdml_reference_kind)k;
-    return BDML_REFERENCE_FILE;
-}
-
 /* Neighbours under the metric m, added to the constraints that are there. */
 static bdml_status mine_again(bdml_handle *h, const bdml_dataset *points, const double *m,
                               bdml_constraints **c)
@@ -92,7 +83,8 @@ static bdml_status solve_passes(bdml_handle *h, const bdml_dataset *points, bool
     }
 }
 
-bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_mapped by,
+                            bdml_model *model)
 {
     bdml_status status = BDML_OK;
     bdml_reference reference = {0};
@@ -104,7 +96,7 @@ bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_model *
     double *p = NULL;
 
     if (bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE) s.hard = true;
-    BDML_GO(bdml_reference_make(h, reference_kind(h), t, &reference));
+    BDML_GO(bdml_reference_make(h, bdml_reference_asked(h), t, &reference));
     BDML_GO(bdml_reference_apply(h, &reference, t->n, t->d, t->x, &p));
     bdml_dataset points = {.n = t->n,
                            .d = reference.rows,
@@ -123,6 +115,7 @@ bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_model *
         goto done;
     }
     BDML_GO(solve_passes(h, &points, diagonal, mined, &c, &s, &r));
+    if (by.map) BDML_GO(bdml_reference_after(h, &reference, by.rows, model->d, by.map));
     bdml_solved solved = {&reference, c, &s, &r, diagonal, BDML_PULL_TARGETS, 1.0};
     status = bdml_claim_result(h, &solved, model);
 done:

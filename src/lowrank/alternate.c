@@ -1,0 +1,160 @@
+/* alternate.c - Lambda and Q by turns, until the objective settles.
+ *
+ *     1. Lambda for the start Q
+ *     2. propose Q for this Lambda, solve Lambda for the proposal
+ *     3. keep both if the objective fell, and go to 2 unless it fell by less than the tolerance; else stop
+ *
+ * so that what is returned is never worse than the start. */
+#include "lowrank/lowrank.h"
+
+#include <stdlib.h>
+
+/* The objective is measured against that of M = 0, `idle`: where points span more dimensions than there are
+ * margins to meet, it can be brought as near to 0 as one likes, and relative to itself it would never settle. An
+ * objective below this share of idle counts as that share. */
+static const double SMALL = 0.01;
+
+/* Choices of the setting "lambda", in its order. */
+enum { LAMBDA_FULL, LAMBDA_DIAGONAL };
+
+bdml_lowrank_settings bdml_lowrank_from_options(const bdml_handle *h)
+{
+    bdml_lowrank_settings s = {.q = (int)bdml_opt_int(h, BDML_OPT_RANK),
+                               .step = (bdml_q_step)bdml_opt_int(h, BDML_OPT_Q_STEP),
+                               .full = bdml_opt_int(h, BDML_OPT_LAMBDA) == LAMBDA_FULL,
+                               .span = bdml_opt_int(h, BDML_OPT_Q_SPAN),
+                               .alternations = (int)bdml_opt_int(h, BDML_OPT_ALTERNATIONS),
+                               .tolerance = bdml_opt_real(h, BDML_OPT_TOLERANCE),
+                               .bound = bdml_opt_int(h, BDML_OPT_JOINT_BOUND),
+                               .solve = bdml_solve_from_options(h)};
+    return s;
+}
+
+/* What the objective's changes are compared with. */
+static double scale_of(const lowrank *w, double value)
+{
+    return BDML_MAX(fabs(value), SMALL * w->idle);
+}
+
+static bool usable(const bdml_solve_result *r)
+{
+    return r->m && !r->collapsed && isfinite(r->upper);
+}
+
+/* Objective of M = 0; hard: of the start. */
+static double idle(const lowrank *w)
+{
+    const bdml_solve_settings *s = &w->s->solve;
+    double sum = 0.0;
+    if (s->hard) return w->result.upper;
+    for (int64_t t = 0; t < w->c->m; t++) {
+        double b = s->margin * (w->c->margin ? w->c->margin[t] : 1.0);
+        sum += (w->c->weight ? w->c->weight[t] : 1.0) *
+               (s->loss == BDML_LOSS_SQUARED_HINGE ? b * b : b);
+    }
+    return w->C * sum / (double)w->c->m;
+}
+
+static bdml_status propose(lowrank *w, bdml_lowrank_report *report)
+{
+    memcpy(w->V_try, w->V, sizeof *w->V * (size_t)w->r * (size_t)w->q);
+    memcpy(w->lambda_try, w->lambda, sizeof *w->lambda * (size_t)w->q);
+    switch (w->s->step) {
+    case BDML_Q_HULL:
+        return lowrank_hull_step(w, w->V_try, report);
+    case BDML_Q_PAPER:
+        return lowrank_paper_step(w, w->V_try);
+    default:
+        return lowrank_manifold_step(w, w->V_try);
+    }
+}
+
+static void accept(lowrank *w, bdml_solve_result *r)
+{
+    double *swap = w->V;
+    w->V = w->V_try;
+    w->V_try = swap;
+    swap = w->lambda;
+    w->lambda = w->lambda_try;
+    w->lambda_try = swap;
+    bdml_solve_result_free(&w->result);
+    w->result = *r;
+    memset(r, 0, sizeof *r);
+}
+
+static bool out_of_time(const lowrank *w)
+{
+    double limit = w->s->solve.time_limit;
+    return limit > 0.0 && bdml_now() - w->started >= limit;
+}
+
+static bdml_status take_turns(lowrank *w, bdml_lowrank_report *report)
+{
+    bdml_status status = BDML_OK;
+    bdml_solve_result r = {0};
+    while (report->turns < w->s->alternations && !out_of_time(w)) {
+        BDML_GO(bdml_progress(w->h, "alternate", report->turns, w->s->alternations));
+        BDML_GO(propose(w, report));
+        BDML_GO(lowrank_lambda_step(w, w->V_try, w->lambda_try, true, &r));
+        double before = w->result.upper;
+        bool better = usable(&r) && r.upper < before;
+        bdml_log(w->h, BDML_LOG_TABLE, "  turn %3d   objective %+.6e   %s%s", report->turns + 1,
+                 r.upper, better ? "kept" : "not kept", r.kappa > 1.0 ? "" : ", kappa 1");
+        if (!better) break;
+        report->turns++;
+        accept(w, &r);
+        if (before - w->result.upper <= w->s->tolerance * scale_of(w, before)) break;
+        if (w->result.upper <= w->s->tolerance * w->idle) break;
+    }
+done:
+    bdml_solve_result_free(&r);
+    return status;
+}
+
+/* Q = V' basis', q rows of d; the result goes to the caller. */
+static void hand_over(lowrank *w, double *Q, bdml_solve_result *r, bdml_lowrank_report *report)
+{
+    bdml_la_gemm_tiled(w->h, 'N', 'N', w->d, w->q, w->r, 1.0, w->basis, w->d, w->V, w->r, 0.0, Q,
+                       w->d);
+    *r = w->result;
+    memset(&w->result, 0, sizeof w->result);
+    report->achieved = r->upper;
+    report->C = r->C;
+    report->seconds = bdml_now() - w->started;
+}
+
+bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                             const bdml_constraints *c, const double *objective,
+                             const bdml_lowrank_settings *s, double *Q, bdml_solve_result *r,
+                             bdml_lowrank_report *report)
+{
+    bdml_status status = BDML_OK;
+    lowrank w;
+
+    memset(r, 0, sizeof *r);
+    *report = (bdml_lowrank_report){.lower = -INFINITY, .lower_q = -INFINITY};
+    if (s->q < 1 || s->q > d)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be from 1 to the dimension %d, got %d", d,
+                         s->q);
+    bdml_la_enter(h);
+    status = lowrank_init(&w, h, n, d, x, ld, c, objective, s, Q);
+    if (status != BDML_OK) {
+        bdml_la_leave(h);
+        return status;
+    }
+    report->span = w.r;
+    w.C = s->solve.hard ? 0.0 : s->solve.C;
+    BDML_GO(lowrank_lambda_step(&w, w.V, w.lambda, false, &w.result));
+    report->start = w.result.upper;
+    report->C0 = w.result.C0;
+    if (!s->solve.hard) w.C = w.result.C; /* the same objective for every Q */
+    w.idle = idle(&w);
+    if (usable(&w.result) && s->step != BDML_Q_NONE) BDML_GO(take_turns(&w, report));
+    if (s->bound > 0 && (usable(&w.result) || s->solve.hard))
+        BDML_GO(lowrank_joint_bound(&w, report));
+    hand_over(&w, Q, r, report);
+done:
+    lowrank_free(&w);
+    bdml_la_leave(h);
+    return status;
+}
