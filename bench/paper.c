@@ -8,9 +8,13 @@
  * optimum, where every round works near a contradiction (tight). Seconds are those of the processor, so that other
  * work on the machine does not count, the best of three runs; beside them a plain dsyevd of the same size, timed
  * between the runs, and the ratio, which other machines can be held against. `eigen`: eigendecompositions of the cone form
- * in a run. Allocations are counted over all rounds. */
+ * in a run. Allocations are counted over all rounds; memory is what problem and workspace hold, in units of
+ * d^2 + n d + rows doubles. */
 #include <stdlib.h>
 #include <time.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "linalg/linalg.h"
 #include "solver/paper/paper.h"
@@ -27,6 +31,17 @@ static double processor(void)
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Bytes held by this program; 0 where the C library does not tell. */
+static double bytes_held(void)
+{
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+    struct mallinfo2 m = mallinfo2();
+    return (double)m.uordblks + (double)m.hblkhd;
+#else
+    return 0.0;
+#endif
 }
 
 static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
@@ -115,8 +130,10 @@ static void time_form(const contest *t, const char *name, bdml_paper_form form, 
     s.trace = 3.0 * data->d + 1.0;
     s.rho = form == BDML_PAPER_LIFTED ? s.trace : 0.0;
     s.rounds = t->rounds;
+    double held = bytes_held(), d = data->d;
     check(h, bdml_paper_problem(h, data->n, data->d, data->x, data->d, t->c, false, &p));
     check(h, bdml_mwu_new(h, p, &s, &w));
+    held = (bytes_held() - held) / (8.0 * (d * d + (double)data->n * d + (double)t->c->m));
     int64_t allocations = 0;
     for (int k = 0; k < TIMES; k++) {
         int64_t before = h->alloc_count;
@@ -127,9 +144,9 @@ static void time_form(const contest *t, const char *name, bdml_paper_form form, 
         eigen = BDML_MIN(eigen, time_eigen(h, data->d));
     }
     best /= (double)r.rounds;
-    printf("%5d %6lld  %-13s %-6s %7lld %7lld %10.4f %10.4f %7.2f %6lld\n", data->d,
+    printf("%5d %6lld  %-13s %-6s %7lld %7lld %10.4f %10.4f %7.2f %6lld %7.1f\n", data->d,
            (long long)t->c->m, name, bound_name, (long long)r.rounds, (long long)r.eigen,
-           1e3 * best, 1e3 * eigen, best / eigen, (long long)allocations);
+           1e3 * best, 1e3 * eigen, best / eigen, (long long)allocations, held);
     bdml_mwu_free(w);
     bdml_problem_free(p);
 }
@@ -161,8 +178,8 @@ int main(int argc, char **argv)
 {
     const int dimensions[] = {10, 50, 100, 300};
     int64_t pairs = argc > 2 ? atoll(argv[2]) : 900, rounds = argc > 3 ? atoll(argv[3]) : 1000;
-    printf("%5s %6s  %-13s %-6s %7s %7s %10s %10s %7s %6s\n", "d", "rows", "form", "bound",
-           "rounds", "eigen", "ms a round", "ms dsyevd", "ratio", "allocs");
+    printf("%5s %6s  %-13s %-6s %7s %7s %10s %10s %7s %6s %7s\n", "d", "rows", "form", "bound",
+           "rounds", "eigen", "ms a round", "ms dsyevd", "ratio", "allocs", "memory");
     if (argc > 1) {
         time_dimension(atoi(argv[1]), pairs, rounds);
         return 0;

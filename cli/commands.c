@@ -106,8 +106,9 @@ static const cli_command commands[] = {
      "Solves the problem with hard margins that the settings state by the certified engine, by the "
      "paper's bisection with multiplicative weights (mwu; its literal form too when --trace is "
      "given) and by the same with the distortion cap held in every round (mwu-cone), and prints "
-     "for each the distortion reached, the margin missed most, the objective, the proven lower end "
-     "of the optimum, rounds and seconds.",
+     "for each the distortion reached, the margin and the row of any kind missed most, the "
+     "objective and by how much it lies outside the engine's bracket (of gap 1e-4 or less), the "
+     "proven lower end of the optimum, rounds and seconds.",
      COMMON "input prepare train constraints neighbors",
      "bdml compare-solvers wine.csv --scale zscore --kind pair --distortion 10",
      cli_compare_solvers},

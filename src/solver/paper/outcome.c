@@ -96,6 +96,9 @@ static void tell(const bdml_search *b, const bdml_mwu_result *r)
              : r->verdict == BDML_MWU_ROUNDS   ? "not refused"
                                                : "undecided",
              (long long)r->rounds, r->seconds, r->violation, r->kappa);
+    if (b->s->delta > 0.0)
+        bdml_log(b->h, BDML_LOG_INFO, "    the proof asks for T = %.3g rounds with m = %lld", r->T,
+                 (long long)r->rows);
     if (b->s->form == BDML_PAPER_LIFTED && measured)
         bdml_log(
             b->h, BDML_LOG_INFO,
