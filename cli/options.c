@@ -29,6 +29,7 @@ static const struct {
     {"train", "Training"},
     {"methods", "Other methods"},
     {"evaluate", "Evaluation"},
+    {"verify", "Verification"},
     {"predict", "Prediction"},
     {"query", "Neighbour lists"},
     {"map", "Map"},

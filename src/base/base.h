@@ -65,6 +65,7 @@ enum { BDML_KIND_PAIR, BDML_KIND_TRIPLET };
 enum { BDML_RULE_AUTO, BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
 enum { BDML_SEARCH_AUTO, BDML_SEARCH_BRUTE, BDML_SEARCH_TREE };
 enum { BDML_CANDIDATES_DOUBLE, BDML_CANDIDATES_FLOAT };
+enum { BDML_PCA_ON_TRAIN, BDML_PCA_ON_PAIRS, BDML_PCA_ON_ALL };
 enum { BDML_SOLVER_ENGINE, BDML_SOLVER_MWU, BDML_SOLVER_MWU_CONE };
 enum {
     BDML_FORMAT_AUTO,
@@ -171,6 +172,21 @@ int bdml_threads_for(const bdml_handle *h, double operations);
 /* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
  * work in a parallel region of the parent's. */
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out);
+
+/* Pieces of work beside each other (jobs.c): run(child, user, k) for k = 0 .. count-1, each with a child
+ * handle of h; with threads 1 one after the other, on all the threads of h. done, total: where they
+ * stand in the progress. The first failure in the order of the jobs is the status; with `why` given
+ * (BDML_ERROR_SIZE, "" before) a job that ends in BDML_ERR_DATA is excused, the first reason in it. */
+typedef struct bdml_jobs {
+    const char *what;
+    int64_t done, total;
+    int count, threads;
+    bdml_status (*run)(bdml_handle *h, void *user, int k);
+    void *user;
+} bdml_jobs;
+bdml_status bdml_run_jobs(bdml_handle *h, const bdml_jobs *jobs, char *why);
+/* In a job, of its handle: were all of them told to stop? Its work may then be cut short. */
+bool bdml_job_stopped(const bdml_handle *h);
 
 /* Put one line on the handle and return `status`. Number text in it is locale-proof. */
 bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);

@@ -12,7 +12,6 @@
  * the result does not depend on the number of threads. */
 #include "train/checkpoint.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 enum {
@@ -192,92 +191,28 @@ static int list_jobs(const selection *s, int to, recipe_job *jobs)
     return count;
 }
 
-/* Jobs report to the handle they work for: the thread that made the call asks the user whether to go
- * on, and all of them hear of the answer. */
-typedef struct watch {
+/* For one job: what was finished before a checkpoint is not done again. */
+typedef struct run {
     bdml_handle *h;
-    const char *what;
-    int64_t done, total, finished;
-    bool stop;
-} watch;
+    const recipe_job *jobs;
+} run;
 
-static int ask(void *user, const char *phase, int64_t done, int64_t total)
+static bdml_status run_one(bdml_handle *child, void *user, int k)
 {
-    (void)phase, (void)done, (void)total;
-    watch *w = user;
-    bool stop;
-    int64_t now;
-#pragma omp atomic read
-    now = w->finished;
-    if (omp_get_thread_num() == 0) {
-        bool held = w->h->outer.what != NULL;
-        if (!held) bdml_progress_hold(w->h, w->what, w->done + now, w->total);
-        bool cancel = bdml_progress(w->h, w->what, w->done + now, w->total) != BDML_OK;
-        if (!held) bdml_progress_release(w->h);
-        if (cancel) {
-#pragma omp atomic write
-            w->stop = true;
-        }
-    }
-#pragma omp atomic read
-    stop = w->stop;
-    return stop;
+    const run *r = user;
+    if (bdml_checkpoint_take_job(r->h, &r->jobs[k])) return BDML_OK;
+    BDML_TRY(recipe_job_run(child, &r->jobs[k]));
+    /* A job cut short has solved nothing to its end: its scores are not kept. */
+    if (!bdml_job_stopped(child)) bdml_checkpoint_put_job(r->h, &r->jobs[k]);
+    return BDML_OK;
 }
 
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
                             int count, const recipe_job *jobs, char *why)
 {
-    bdml_status status = BDML_OK, *outcome = NULL;
-    bdml_handle **child = NULL;
-    watch w = {.h = h, .what = what, .done = done, .total = total};
-
-    BDML_NEW(h, child, count);
-    BDML_NEW(h, outcome, count);
-    for (int k = 0; k < count; k++) {
-        BDML_GO(bdml_handle_child(h, &child[k]));
-        child[k]->fail_alloc = h->fail_alloc;
-        if (h->progress) bdml_set_progress(child[k], ask, &w);
-    }
-    BDML_GO(bdml_progress(h, what, done, total));
-#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h))
-    for (int k = 0; k < count; k++) {
-        bool skip;
-#pragma omp atomic read
-        skip = w.stop;
-        if (skip) continue;
-        if (!bdml_checkpoint_take_job(h, &jobs[k])) {
-            outcome[k] = recipe_job_run(child[k], &jobs[k]);
-            /* A job cut short has solved nothing to its end: its scores are not kept. */
-#pragma omp atomic read
-            skip = w.stop;
-            if (outcome[k] == BDML_OK && !skip) bdml_checkpoint_put_job(h, &jobs[k]);
-        }
-#pragma omp atomic
-        w.finished++;
-        bool excused = why && outcome[k] == BDML_ERR_DATA;
-        bool failed = outcome[k] != BDML_OK && !excused;
-        if (failed) {
-#pragma omp atomic write
-            w.stop = true;
-        }
-        ask(&w, what, 0, 0);
-    }
-    for (int k = 0; k < count && status == BDML_OK; k++) {
-        status = outcome[k];
-        if (why && status == BDML_ERR_DATA) {
-            if (!*why) snprintf(why, BDML_ERROR_SIZE, "%s", bdml_last_error(child[k]));
-            status = BDML_OK;
-        } else if (status != BDML_OK)
-            bdml_fail(h, status, "%s: %s", what, bdml_last_error(child[k]));
-    }
-    if (status == BDML_OK && w.stop)
-        status = bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", what);
-    if (status == BDML_OK) status = bdml_progress(h, what, done + count, total);
-done:
-    for (int k = 0; child && k < count; k++) bdml_free(child[k]);
-    free(child);
-    free(outcome);
-    return status;
+    run r = {h, jobs};
+    bdml_jobs all = {what, done, total, count, bdml_threads(h), run_one, &r};
+    return bdml_run_jobs(h, &all, why);
 }
 
 /* ---- choice --------------------------------------------------------------------------------------------------- */

@@ -18,4 +18,8 @@ const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t len
 bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
                               const bdml_constraints *constraints, bdml_model **out);
 
+/* Find the threshold of a model learned from these pairs, unless it has one or they are triplets. */
+bdml_status bdml_calibrate(bdml_handle *h, const bdml_dataset *data, const bdml_constraints *c,
+                           bdml_model *model);
+
 #endif
