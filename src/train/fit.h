@@ -57,6 +57,8 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
 bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_model *model);
 /* Reference, distortion, softness and passes chosen by cross-validation (recipe.c). */
 bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_model *model);
+/* From given pairs, the same chosen by how well left-out pairs are told apart (pairs.c). */
+bdml_status bdml_fit_pairs(bdml_handle *h, const bdml_training *t, bdml_model *model);
 /* The method: the one or the other, by what the settings leave open. */
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model);
 

@@ -217,32 +217,12 @@ bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int6
 
 /* ---- choice --------------------------------------------------------------------------------------------------- */
 
-static double score_at(const selection *s, int fold, int number)
+/* The scores so far. */
+static recipe_scores scores(const selection *s)
 {
-    return s->score[(size_t)fold * (size_t)s->size + (size_t)number];
-}
-
-/* Mean and standard error over the folds scored; choices out of the race keep what they had. A choice
- * that could not be fitted in every fold is out. */
-static void summarise(selection *s)
-{
-    for (int number = 0; number < s->size; number++) {
-        double sum = 0.0, square = 0.0;
-        if (!s->wanted[number]) continue;
-        for (int k = 0; k < s->done; k++) sum += score_at(s, k, number);
-        double mean = s->mean[number] = sum / s->done;
-        for (int k = 0; k < s->done; k++) square += pow(score_at(s, k, number) - mean, 2);
-        s->se[number] = s->done > 1 ? sqrt(square / (s->done - 1) / s->done) : 0.0;
-        s->wanted[number] = !isnan(mean);
-    }
-}
-
-static int best_choice(const selection *s)
-{
-    int best = -1;
-    for (int number = 0; number < s->size; number++)
-        if (s->wanted[number] && (best < 0 || s->mean[number] < s->mean[best])) best = number;
-    return best;
+    const recipe_fold *f = &s->folds.fold[0];
+    return (recipe_scores){s->grid, s->done, s->score,
+                           (double)f->test / (double)BDML_MAX(f->train, 1)};
 }
 
 /* Leave out what is clearly worse than the best: by more than KEEP standard errors of an error rate
@@ -250,41 +230,14 @@ static int best_choice(const selection *s)
 static void narrow(selection *s)
 {
     int64_t tested = 0;
-    int best = best_choice(s);
+    const recipe_scores all = scores(s);
+    int best = recipe_best(&all, s->wanted, s->mean);
     if (best < 0) return;
     for (int k = 0; k < s->done; k++) tested += s->folds.fold[k].test;
     double rows = (double)BDML_MAX(tested, 1), p = BDML_MAX(s->mean[best] / 100.0, 1.0 / rows);
     double limit = s->mean[best] + KEEP * 100.0 * sqrt(p * (1.0 - p) / rows);
     for (int number = 0; number < s->size; number++)
         s->wanted[number] = s->wanted[number] && s->mean[number] <= limit;
-}
-
-/* Standard error of the difference between two choices over the folds. Folds share most of their training
- * rows, so that their scores are not independent: the variance is that of Nadeau and Bengio (2003),
- * s^2 (1/folds + tested rows / trained rows). */
-static double difference_error(const selection *s, int a, int b)
-{
-    const recipe_fold *f = &s->folds.fold[0];
-    double mean = s->mean[a] - s->mean[b], square = 0.0;
-    if (s->done < 2) return 0.0;
-    for (int k = 0; k < s->done; k++)
-        square += pow(score_at(s, k, a) - score_at(s, k, b) - mean, 2);
-    return sqrt(square / (s->done - 1) *
-                (1.0 / s->done + (double)f->test / (double)BDML_MAX(f->train, 1)));
-}
-
-/* Not clearly worse than the best: the smallest K, then the smallest error. */
-static int choose(const selection *s)
-{
-    int best = best_choice(s), chosen = best;
-    for (int number = 0; number < s->size && best >= 0; number++) {
-        if (!s->wanted[number] ||
-            s->mean[number] - s->mean[best] > s->grid->slack * difference_error(s, number, best))
-            continue;
-        int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
-        if (k < now || (k == now && s->mean[number] < s->mean[chosen])) chosen = number;
-    }
-    return chosen;
 }
 
 /* What was tried and what came out, for the model's description. */
@@ -336,7 +289,8 @@ static bdml_status run_round(bdml_handle *h, selection *s, int to)
     int count = list_jobs(s, to, jobs);
     BDML_GO(recipe_run_jobs(h, "cross-validation", 0, count, count, jobs, s->why));
     s->done = to;
-    summarise(s);
+    const recipe_scores all = scores(s);
+    recipe_summarise(&all, s->wanted, s->mean, s->se);
 done:
     free(jobs);
     return status;
@@ -352,7 +306,8 @@ bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_g
     BDML_GO(run_round(h, &s, s.folds.first));
     if (!grid->whole) narrow(&s);
     if (s.folds.count > s.done) BDML_GO(run_round(h, &s, s.folds.count));
-    int chosen = choose(&s);
+    const recipe_scores all = scores(&s);
+    int chosen = recipe_choose(&all, s.wanted, s.mean);
     if (chosen < 0) {
         status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
                            s.why);
