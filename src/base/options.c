@@ -17,6 +17,7 @@ static const struct {
 } automatic[] = {{BDML_OPT_DISTORTION, 10},
                  {BDML_OPT_SOFTNESS, 5},
                  {BDML_OPT_PASSES, 1},
+                 {BDML_OPT_CLOSENESS, 0},
                  {BDML_OPT_TARGETS, 3},
                  {BDML_OPT_IMPOSTORS, 3}};
 

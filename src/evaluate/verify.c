@@ -31,8 +31,7 @@ static void free_setup(bdml_verify_setup *s)
     free(s->z);
 }
 
-static bdml_status add_method(bdml_handle *h, const char *name, size_t length,
-                              bdml_verify_setup *s)
+static bdml_status add_method(bdml_handle *h, const char *name, size_t length, bdml_verify_setup *s)
 {
     bdml_status status = BDML_OK;
     const bdml_method *method = bdml_method_find(h, name, length);
@@ -167,15 +166,15 @@ done:
 /* What the methods of one fold share. */
 typedef struct fold_work {
     int number, d;
-    double *z;                        /* all rows prepared */
-    bool own;                         /* z is this fold's */
-    int64_t rows;                     /* of the training pairs, */
-    int64_t *row;                     /* as numbers into z; */
-    int32_t *place;                   /* back from there, or -1 */
-    bdml_labelled_pairs train, test;  /* rows numbered among `row`; among all */
-    bdml_constraints *constraints;    /* of train */
-    bdml_dataset *points;             /* z of `row` */
-    int64_t *pair;                    /* of test */
+    double *z;                       /* all rows prepared */
+    bool own;                        /* z is this fold's */
+    int64_t rows;                    /* of the training pairs, */
+    int64_t *row;                    /* as numbers into z; */
+    int32_t *place;                  /* back from there, or -1 */
+    bdml_labelled_pairs train, test; /* rows numbered among `row`; among all */
+    bdml_constraints *constraints;   /* of train */
+    bdml_dataset *points;            /* z of `row` */
+    int64_t *pair;                   /* of test */
     double *value;
 } fold_work;
 
@@ -262,8 +261,8 @@ static bdml_status test_method(bdml_handle *h, const bdml_verify_setup *s, const
     out->threshold = model->calibration.threshold;
     out->train_accuracy = model->calibration.accuracy;
     out->chosen = json_incref(json_object_get(model->info, "selection"));
-    BDML_GO(bdml_model_pair_scores(h, model, s->rows, w->z, w->d, w->test.count, w->pair,
-                                   w->value));
+    BDML_GO(
+        bdml_model_pair_scores(h, model, s->rows, w->z, w->d, w->test.count, w->pair, w->value));
     for (int64_t k = 0; k < w->test.count; k++)
         right += (w->value[k] >= out->threshold) == (w->test.same[k] == 1);
     out->accuracy = 100.0 * (double)right / (double)w->test.count;
@@ -316,8 +315,9 @@ static bdml_status verify(bdml_handle *h, const bdml_dataset *data, char **json)
     BDML_GO(list_methods(h, &s));
     if (!fitted || bdml_opt_int(h, BDML_OPT_PCA_ON) != BDML_PCA_ON_TRAIN)
         BDML_GO(prepare_once(h, &s));
-    bdml_jobs jobs = {"verify", 0,        s.pairs.folds, s.pairs.folds,
-                      (int)bdml_opt_int(h, BDML_OPT_JOBS), run_fold, &s};
+    bdml_jobs jobs = {
+        "verify", 0, s.pairs.folds, s.pairs.folds, (int)bdml_opt_int(h, BDML_OPT_JOBS),
+        run_fold, &s};
     BDML_GO(bdml_run_jobs(h, &jobs, NULL));
     status = bdml_verify_write(h, &s, json);
 done:

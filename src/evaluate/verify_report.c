@@ -128,10 +128,11 @@ static json_t *differences(const bdml_verify_setup *s, int best, double *v)
         for (int f = 0; f < n; f++)
             v[f] = s->score[best].fold[f].accuracy - s->score[m].fold[f].accuracy;
         double mean = bdml_mean(n, v), se = standard_error(n, v);
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:f, s:f, s:o}", "method", s->score[best].method->name,
-                            "against", s->score[m].method->name, "difference", mean,
-                            "standard_error", se, "t", se > 0.0 ? json_real(mean / se) : json_null()));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:f, s:o}", "method",
+                                              s->score[best].method->name, "against",
+                                              s->score[m].method->name, "difference", mean,
+                                              "standard_error", se, "t",
+                                              se > 0.0 ? json_real(mean / se) : json_null()));
     }
     return list;
 }
@@ -141,14 +142,18 @@ static json_t *describe_setup(bdml_handle *h, const bdml_verify_setup *s)
     static const char *const dealt[] = {"given", "dealt, no row in two", "dealt at random"};
     int64_t same = 0;
     for (int64_t k = 0; k < s->pairs.count; k++) same += s->pairs.same[k];
-    json_t *o = json_pack(
-        "{s:I, s:i, s:o, s:I, s:I, s:I, s:i, s:s, s:s, s:f, s:s, s:I}", "points",
-        (json_int_t)s->data->n, "dimension", s->data->d, "pairs_file",
-        bdml_json_text(bdml_opt_text(h, BDML_OPT_PAIRS_FILE)), "pairs", (json_int_t)s->pairs.count,
-        "same", (json_int_t)same, "rows", (json_int_t)s->rows, "folds", s->pairs.folds,
-        "folds_are", dealt[!s->dealt ? 0 : s->apart ? 1 : 2], "scale",
-        bdml_opt_text(h, BDML_OPT_SCALE), "pca", bdml_opt_real(h, BDML_OPT_PCA), "pca_on",
-        bdml_opt_text(h, BDML_OPT_PCA_ON), "seed", (json_int_t)bdml_opt_int(h, BDML_OPT_SEED));
+    json_t *o =
+        json_pack("{s:I, s:i, s:o, s:I, s:I, s:I, s:i, s:s, s:s, s:f, s:s, s:I}", "points",
+                  (json_int_t)s->data->n, "dimension", s->data->d, "pairs_file",
+                  bdml_json_text(bdml_opt_text(h, BDML_OPT_PAIRS_FILE)), "pairs",
+                  (json_int_t)s->pairs.count, "same", (json_int_t)same, "rows", (json_int_t)s->rows,
+                  "folds", s->pairs.folds, "folds_are",
+                  dealt[!s->dealt  ? 0
+                        : s->apart ? 1
+                                   : 2],
+                  "scale", bdml_opt_text(h, BDML_OPT_SCALE), "pca", bdml_opt_real(h, BDML_OPT_PCA),
+                  "pca_on", bdml_opt_text(h, BDML_OPT_PCA_ON), "seed",
+                  (json_int_t)bdml_opt_int(h, BDML_OPT_SEED));
     if (o && s->data->source) json_object_set_new(o, "data", bdml_json_text(s->data->source));
     if (o && s->z) {
         json_object_set_new(o, "prepared_dimension", json_integer(s->d));

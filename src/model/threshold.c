@@ -37,8 +37,8 @@ bdml_status bdml_find_threshold(bdml_handle *h, int64_t count, const double *sco
         list[k] = (scored){score[k], same[k]};
         right += same[k] == 0; /* nothing is called the same */
         if (isnan(score[k])) {
-            status = bdml_fail(h, BDML_ERR_DATA, "the score of pair %lld is not a number",
-                               (long long)k);
+            status =
+                bdml_fail(h, BDML_ERR_DATA, "the score of pair %lld is not a number", (long long)k);
             goto done;
         }
     }
@@ -50,9 +50,8 @@ bdml_status bdml_find_threshold(bdml_handle *h, int64_t count, const double *sco
         if (k + 1 < count && list[k + 1].score == list[k].score) continue;
         if (right <= best) continue;
         best = right;
-        out->threshold = k + 1 < count
-                             ? between(list[k].score, list[k + 1].score)
-                             : list[k].score - BDML_MAX(fabs(list[k].score), 1.0);
+        out->threshold = k + 1 < count ? between(list[k].score, list[k + 1].score)
+                                       : list[k].score - BDML_MAX(fabs(list[k].score), 1.0);
     }
     out->known = true;
     out->accuracy = 100.0 * (double)best / (double)count;

@@ -40,9 +40,9 @@ typedef struct lines {
 static bdml_status bad_columns(bdml_handle *h, const bdml_input *in, int count, bool answers,
                                const lines *l)
 {
-    return bdml_fail(h, BDML_ERR_DATA,
-                     "%s: line %lld has %d column%s; a pairs-file has %s%s", bdml_input_name(in),
-                     (long long)bdml_input_line_number(in), count, count == 1 ? "" : "s",
+    return bdml_fail(h, BDML_ERR_DATA, "%s: line %lld has %d column%s; a pairs-file has %s%s",
+                     bdml_input_name(in), (long long)bdml_input_line_number(in), count,
+                     count == 1 ? "" : "s",
                      answers ? "3: i,j,same, or 4: fold,i,j,same"
                              : "2: i,j, 3: i,j,same, or 4: fold,i,j,same",
                      l->count > 0 ? ", the same in every line" : "");
@@ -105,8 +105,7 @@ static bdml_status number_folds(bdml_handle *h, bdml_labelled_pairs *p)
     for (int64_t k = 0; k < p->count; k++)
         if (k == 0 || name[k] != name[k - 1]) name[p->folds++] = name[k];
     for (int64_t k = 0; k < p->count; k++) {
-        const int32_t *at =
-            bsearch(&p->fold[k], name, (size_t)p->folds, sizeof *name, by_number);
+        const int32_t *at = bsearch(&p->fold[k], name, (size_t)p->folds, sizeof *name, by_number);
         p->fold[k] = (int32_t)(at - name);
     }
 done:
@@ -263,6 +262,26 @@ done:
     free(order);
     free(filled);
     return status;
+}
+
+bdml_status bdml_labelled_regroup(bdml_handle *h, int64_t n, int folds, uint64_t seed,
+                                  bdml_labelled_pairs *p)
+{
+    bool apart;
+    if (p->fold && p->folds > 1) {
+        int used = 0;
+        int32_t *number = bdml_alloc(h, (size_t)p->folds, sizeof *number);
+        if (!number) return BDML_ERR_MEMORY;
+        for (int g = 0; g < p->folds; g++) number[g] = -1;
+        for (int64_t k = 0; k < p->count; k++) number[p->fold[k]] = 0;
+        for (int g = 0; g < p->folds; g++)
+            if (number[g] == 0) number[g] = used++ % folds;
+        for (int64_t k = 0; k < p->count; k++) p->fold[k] = number[p->fold[k]];
+        free(number);
+        p->folds = folds;
+        if (used >= folds) return BDML_OK;
+    }
+    return bdml_labelled_deal(h, n, folds, seed, p, &apart);
 }
 
 /* ---- constraints ------------------------------------------------------------------------------------------ */

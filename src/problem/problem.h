@@ -130,6 +130,9 @@ bdml_status bdml_labelled_part(bdml_handle *h, const bdml_labelled_pairs *p, int
  * is in two folds unless rows hang together too much for that: *apart then is false. */
 bdml_status bdml_labelled_deal(bdml_handle *h, int64_t n, int folds, uint64_t seed,
                                bdml_labelled_pairs *p, bool *apart);
+/* Fewer folds out of those given, each whole; or dealt, when there are not as many. */
+bdml_status bdml_labelled_regroup(bdml_handle *h, int64_t n, int folds, uint64_t seed,
+                                  bdml_labelled_pairs *p);
 /* Add to lists: same pairs as targets, the others as impostors. */
 bdml_status bdml_labelled_lists(bdml_handle *h, const bdml_labelled_pairs *p, bdml_lists *lists);
 /* Pair constraints on n rows, groups by fold where there are folds; needs pairs of both kinds. */

@@ -54,8 +54,8 @@ static bdml_status make_reference(bdml_handle *h, const bdml_training *t, const 
 {
     BDML_TRY(bdml_reference_make(h, g->reference[reference], t, &q->reference));
     BDML_TRY(bdml_reference_apply(h, &q->reference, t->n, t->d, t->x, &q->p));
-    q->points = (recipe_points){
-        .n = t->n, .r = q->reference.rows, .p = q->p, .stated = true, .grid = g};
+    q->points =
+        (recipe_points){.n = t->n, .r = q->reference.rows, .p = q->p, .stated = true, .grid = g};
     return BDML_OK;
 }
 
@@ -181,25 +181,6 @@ static bdml_status run_job(bdml_handle *h, void *user, int k)
 
 /* ---- cross-validation ---------------------------------------------------------------------------------------- */
 
-/* Folds of the pairs: groups dealt out in turn, or our own. */
-static bdml_status assign_folds(bdml_handle *h, int64_t n, bdml_labelled_pairs *pairs)
-{
-    bool apart;
-    if (pairs->fold && pairs->folds > 1) {
-        int used = 0;
-        int32_t *number = bdml_alloc(h, (size_t)pairs->folds, sizeof *number);
-        if (!number) return BDML_ERR_MEMORY;
-        for (int g = 0; g < pairs->folds; g++) number[g] = -1;
-        for (int64_t k = 0; k < pairs->count; k++) number[pairs->fold[k]] = 0;
-        for (int g = 0; g < pairs->folds; g++)
-            if (number[g] == 0) number[g] = used++ % FOLDS;
-        for (int64_t k = 0; k < pairs->count; k++) pairs->fold[k] = number[pairs->fold[k]];
-        free(number);
-        if (used >= FOLDS) return BDML_OK;
-    }
-    return bdml_labelled_deal(h, n, FOLDS, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), pairs, &apart);
-}
-
 static bdml_status make_folds(bdml_handle *h, validation *v)
 {
     bdml_status status = BDML_OK;
@@ -214,7 +195,7 @@ static bdml_status make_folds(bdml_handle *h, validation *v)
                            (long long)pairs.count);
         goto done;
     }
-    BDML_GO(assign_folds(h, n, &pairs));
+    BDML_GO(bdml_labelled_regroup(h, n, FOLDS, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), &pairs));
     for (int f = 0; f < FOLDS; f++) {
         BDML_GO(bdml_labelled_part(h, &pairs, f, false, NULL, &v->fold[f].train));
         BDML_GO(bdml_labelled_part(h, &pairs, f, true, NULL, &v->fold[f].test));
@@ -232,12 +213,11 @@ static json_t *make_report(const recipe_scores *s, const double *mean, const dou
     for (int number = 0; number < recipe_grid_size(g); number++) {
         recipe_choice c = recipe_choice_at(g, number);
         if (isnan(mean[number])) continue;
-        json_array_append_new(tried,
-                              json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:i}", "reference",
-                                        bdml_reference_names[g->reference[c.reference]], "passes",
-                                        1, "weight", g->c[c.c], "distortion", g->k[c.k], "error",
-                                        mean[number], "standard_error", se[number], "folds",
-                                        s->folds));
+        json_array_append_new(tried, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:i}", "reference",
+                                               bdml_reference_names[g->reference[c.reference]],
+                                               "passes", 1, "weight", g->c[c.c], "distortion",
+                                               g->k[c.k], "error", mean[number], "standard_error",
+                                               se[number], "folds", s->folds));
     }
     recipe_choice c = recipe_choice_at(g, chosen);
     return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:o}", "folds", s->folds, "reference",
@@ -262,8 +242,8 @@ static bdml_status choose(bdml_handle *h, const validation *v, const char *why,
     recipe_summarise(&s, wanted, mean, se);
     int chosen = recipe_choose(&s, wanted, mean);
     if (chosen < 0) {
-        status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
-                           why);
+        status =
+            bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s", why);
         goto done;
     }
     *choice = recipe_choice_at(v->grid, chosen);
