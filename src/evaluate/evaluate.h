@@ -21,8 +21,9 @@ typedef struct bdml_score {
 enum { BDML_ROC_POINTS = 201 };
 
 typedef struct bdml_roc {
-    double auc, eer;            /* 0 .. 1 */
-    double tp[BDML_ROC_POINTS]; /* true-positive rate at the false-positive rates of bdml_roc_rate */
+    double auc, eer; /* 0 .. 1 */
+    double
+        tp[BDML_ROC_POINTS]; /* true-positive rate at the false-positive rates of bdml_roc_rate */
 } bdml_roc;
 double bdml_roc_rate(int k); /* k / (BDML_ROC_POINTS - 1) */
 bdml_status bdml_roc_measure(bdml_handle *h, int64_t count, const double *score,

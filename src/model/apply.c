@@ -283,8 +283,8 @@ bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n, c
 }
 
 bdml_status bdml_model_pair_scores(bdml_handle *h, const bdml_model *model, int64_t n,
-                                   const double *x, int64_t ld, int64_t count,
-                                   const int64_t *pairs, double *score)
+                                   const double *x, int64_t ld, int64_t count, const int64_t *pairs,
+                                   double *score)
 {
     return h ? check_pairs(h, model, true, n, x, ld, count, pairs, score) : BDML_ERR_ARGUMENT;
 }

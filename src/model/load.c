@@ -111,10 +111,9 @@ static bdml_status read_verification(bdml_handle *h, const bdml_container *c, co
     if (!score || kind > BDML_SCORE_SIMILARITY) return damaged(h, "its score is unknown");
     m->score = (bdml_score_kind)kind;
     if (threshold) {
-        m->calibration =
-            (bdml_calibration){true, json_number_value(threshold),
-                               json_number_value(json_object_get(o, "accuracy")),
-                               json_integer_value(json_object_get(o, "pairs"))};
+        m->calibration = (bdml_calibration){true, json_number_value(threshold),
+                                            json_number_value(json_object_get(o, "accuracy")),
+                                            json_integer_value(json_object_get(o, "pairs"))};
         if (!json_is_number(threshold)) return damaged(h, "its threshold is no number");
     }
     return read_array(h, c, "similarity", m->d, m->d, kind == BDML_SCORE_SIMILARITY,

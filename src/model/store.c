@@ -110,9 +110,9 @@ static json_t *verification(const bdml_model *m)
     const bdml_calibration *c = &m->calibration;
     json_t *o = json_pack("{s:s}", "score", bdml_score_names[m->score]);
     if (o && c->known)
-        json_object_update_new(o, json_pack("{s:f, s:f, s:I}", "threshold", c->threshold,
-                                            "accuracy", c->accuracy, "pairs",
-                                            (json_int_t)c->pairs));
+        json_object_update_new(o,
+                               json_pack("{s:f, s:f, s:I}", "threshold", c->threshold, "accuracy",
+                                         c->accuracy, "pairs", (json_int_t)c->pairs));
     return o;
 }
 
