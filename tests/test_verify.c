@@ -461,6 +461,49 @@ static void wrong_questions(void **state)
     bdml_free_dataset(data);
 }
 
+/* The paper's table: ascending accuracy, four rows quoted only, ours beside the others. */
+static void faces_beside_the_paper(void **state)
+{
+    bdml_handle *h = *state;
+    static world w;
+    char *text = NULL, path[256];
+    bdml_dataset *data;
+    int quoted = 0;
+    make_world(&w);
+    for (int k = 0; k < bdml_face_row_count; k++) {
+        quoted += bdml_face_rows[k].method == NULL;
+        if (k > 0) check_true(bdml_face_rows[k].accuracy > bdml_face_rows[k - 1].accuracy);
+    }
+    assert_int_equal(quoted, 4);
+    snprintf(path, sizeof path, "%s/pairs.csv", folder);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    for (int k = 0; k < PAIRS; k++)
+        fprintf(f, "%d,%d,%d,%d\n", w.fold[k], w.row[2 * k], w.row[2 * k + 1], w.same[k]);
+    fclose(f);
+    check_ok(h, bdml_dataset_from_arrays(h, N, D, w.x, D, NULL, &data));
+    check_ok(h, bdml_set(h, "pairs-file", path));
+    check_ok(h, bdml_set(h, "methods", "csml,bdml"));
+    bdml_status status = bdml_verify_faces(h, data, &text);
+    unlink(path);
+    check_ok(h, status);
+    assert_string_equal(bdml_get(h, "methods"), "csml,bdml");
+    json_t *result = json_loads(text, 0, NULL), *row;
+    size_t k;
+    json_array_foreach(json_object_get(result, "table"), k, row)
+    {
+        const char *method = bdml_face_rows[k].method;
+        bool run = method && (strcmp(method, "csml") == 0 || strcmp(method, "bdml") == 0);
+        const json_t *ours = json_object_get(row, "accuracy");
+        check_true(run == (bool)json_is_real(ours));
+        if (run && strcmp(method, "bdml") == 0)
+            check_close(json_real_value(ours), single(result, 1, "accuracy_mean"), 0.0);
+    }
+    json_decref(result);
+    bdml_free_bytes(text);
+    bdml_free_dataset(data);
+}
+
 /* ---- the model's scores ------------------------------------------------------------------------------------------ */
 
 static bdml_model *train_world(bdml_handle *h, const world *w, const char *method,
@@ -833,6 +876,7 @@ int main(void)
         handle_test(tested_rows_are_not_seen),
         handle_test(jobs_change_nothing),
         handle_test(wrong_questions),
+        handle_test(faces_beside_the_paper),
         handle_test(scores_and_files),
         handle_test(models_without_threshold),
         handle_test(cap_from_pairs),
