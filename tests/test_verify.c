@@ -556,6 +556,7 @@ static void scores_and_files(void **state)
                                             BDML_SCORE_SIMILARITY, BDML_SCORE_COSINE};
     int64_t pair[2 * PAIRS];
     make_world(&w);
+    check_ok(h, bdml_set(h, "pair-score", "distance"));
     for (int k = 0; k < 2 * PAIRS; k++) pair[k] = w.row[k];
     for (int m = 0; m < 4; m++) {
         bdml_dataset *data;
@@ -616,7 +617,7 @@ static void cap_from_pairs(void **state)
     double cap = json_number_value(json_object_get(chosen, "distortion"));
     check_true(cap > 1.0 && cap <= 1000.0);
     check_true(model->kappa <= cap * (1.0 + 1e-9));
-    assert_int_equal(json_array_size(json_object_get(chosen, "tried")), 6);
+    assert_int_equal(json_array_size(json_object_get(chosen, "tried")), 12);
     bdml_free_model(model);
     bdml_free_dataset(data);
 }

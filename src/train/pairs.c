@@ -6,7 +6,11 @@
  * (the soft form of the paper's p-BDML). Reference R, weight C and cap K come from cross-validation on
  * the pairs: each fold's pairs are called same or different by a metric and a threshold from the
  * others. Pairs that belong to one group (a fold of the file: the same people) are left out together;
- * where groups are not known, pairs that share a row are. K = 1 is the reference itself. */
+ * where groups are not known, pairs that share a row are. K = 1 is the reference itself.
+ *
+ * The score of a pair is -|Lx - Ly|^2 or the cosine of Lx and Ly, M = L'L, also chosen there (setting
+ * pair-score): where points differ in length for reasons of their own, the cosine does better under
+ * the same metric. The two stand in the place of the recipe's passes, of which there are none here. */
 #include "train/recipe.h"
 
 #include <stdlib.h>
@@ -26,8 +30,10 @@ static void make_grid(const bdml_handle *h, recipe_grid *g)
         g->reference[1] = BDML_REFERENCE_WITHIN;
     }
     if (!bdml_opt_changed(h, BDML_OPT_SOFTNESS)) g->cs = 1;
-    g->passes = 1;
-    g->pass[0] = 0;
+    int asked = (int)bdml_opt_int(h, BDML_OPT_PAIR_SCORE);
+    g->passes = asked == BDML_PAIR_SCORE_AUTO ? 2 : 1;
+    g->pass[0] = asked == BDML_PAIR_SCORE_COSINE ? BDML_SCORE_COSINE : BDML_SCORE_DISTANCE;
+    g->pass[1] = BDML_SCORE_COSINE;
     g->stated = true;
 }
 
@@ -81,40 +87,53 @@ typedef struct validation {
     double *score; /* FOLDS rows of the grid's size */
 } validation;
 
-static void pair_scores(const bdml_labelled_pairs *pairs, int q, const double *z, double *score)
+static double pair_score(int kind, int q, const double *a, const double *b)
 {
-    for (int64_t k = 0; k < pairs->count; k++) {
-        const double *a = COL(z, q, pairs->row[2 * k]), *b = COL(z, q, pairs->row[2 * k + 1]);
-        double sum = 0.0;
-        for (int j = 0; j < q; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
-        score[k] = -sum;
+    double distance = 0.0;
+    if (kind == BDML_SCORE_COSINE) {
+        double lengths = bdml_la_norm(q, a) * bdml_la_norm(q, b);
+        return lengths > 0.0 ? bdml_la_dot(q, a, b) / lengths : 0.0;
     }
+    for (int j = 0; j < q; j++) distance += (a[j] - b[j]) * (a[j] - b[j]);
+    return -distance;
 }
 
-/* Percent of the pairs left out that are called wrongly, for points z of dimension q. */
-static bdml_status verification_error(bdml_handle *h, const fold *f, int q, const double *z,
-                                      double *error)
+static void pair_scores(const bdml_labelled_pairs *pairs, int kind, int q, const double *z,
+                        double *score)
+{
+    for (int64_t k = 0; k < pairs->count; k++)
+        score[k] =
+            pair_score(kind, q, COL(z, q, pairs->row[2 * k]), COL(z, q, pairs->row[2 * k + 1]));
+}
+
+/* Percent of the pairs left out that are called wrongly, for points z of dimension q: for each way to
+ * score, into the places of `at` and its like. */
+static bdml_status note_errors(bdml_handle *h, const recipe_grid *g, const fold *f,
+                               recipe_choice at, int q, const double *z, double *error)
 {
     bdml_status status = BDML_OK;
-    bdml_calibration c = {0};
     double *score = NULL;
-    int64_t wrong = 0;
 
     BDML_NEW(h, score, BDML_MAX(f->train.count, f->test.count));
-    pair_scores(&f->train, q, z, score);
-    BDML_GO(bdml_find_threshold(h, f->train.count, score, f->train.same, &c));
-    pair_scores(&f->test, q, z, score);
-    for (int64_t k = 0; k < f->test.count; k++)
-        wrong += (score[k] >= c.threshold) != (f->test.same[k] == 1);
-    *error = 100.0 * (double)wrong / (double)f->test.count;
+    for (at.pass = 0; at.pass < g->passes; at.pass++) {
+        bdml_calibration c = {0};
+        int64_t wrong = 0;
+        pair_scores(&f->train, g->pass[at.pass], q, z, score);
+        BDML_GO(bdml_find_threshold(h, f->train.count, score, f->train.same, &c));
+        pair_scores(&f->test, g->pass[at.pass], q, z, score);
+        for (int64_t k = 0; k < f->test.count; k++)
+            wrong += (score[k] >= c.threshold) != (f->test.same[k] == 1);
+        error[recipe_choice_number(g, at)] = 100.0 * (double)wrong / (double)f->test.count;
+    }
 done:
     free(score);
     return status;
 }
 
 /* The same for points p of dimension r under the metric m. */
-static bdml_status metric_error(bdml_handle *h, const fold *f, const recipe_points *points,
-                                const double *m, double *error)
+static bdml_status note_metric(bdml_handle *h, const recipe_grid *g, const fold *f,
+                               recipe_choice at, const recipe_points *points, const double *m,
+                               double *error)
 {
     bdml_status status = BDML_OK;
     double *l = NULL, *z = NULL, *ws = NULL, kappa;
@@ -124,7 +143,7 @@ static bdml_status metric_error(bdml_handle *h, const fold *f, const recipe_poin
     BDML_NEW(h, z, (size_t)points->n * (size_t)q);
     BDML_NEW(h, ws, bdml_la_map_size(q, points->r));
     bdml_la_map_rows(h, q, points->r, l, points->n, points->p, points->r, z, ws);
-    status = verification_error(h, f, q, z, error);
+    status = note_errors(h, g, f, at, q, z, error);
 done:
     free(l);
     free(z);
@@ -146,9 +165,8 @@ static bdml_status sweep(bdml_handle *h, const validation *v, const fold *f, rec
     t.constraints = f->constraints;
     BDML_GO(make_reference(h, &t, g, at.reference, &q));
     for (at.k = 0; at.k < g->ks; at.k++) {
-        double *error = &score[recipe_choice_number(g, at)];
         if (g->k[at.k] == 1.0) {
-            BDML_GO(verification_error(h, f, q.points.r, q.p, error));
+            BDML_GO(note_errors(h, g, f, at, q.points.r, q.p, score));
             continue;
         }
         if (!q.problem) BDML_GO(make_problem(h, &t, g->c[at.c], false, &q));
@@ -156,7 +174,7 @@ static bdml_status sweep(bdml_handle *h, const validation *v, const fold *f, rec
         q.s.warm_metric = warm;
         BDML_GO(recipe_solve(h, &q.points, q.problem, &q.s, &r));
         if (!r.m || r.collapsed) break;
-        BDML_GO(metric_error(h, f, &q.points, r.m, error));
+        BDML_GO(note_metric(h, g, f, at, &q.points, r.m, score));
         free(warm);
         warm = r.m;
         r.m = NULL;
@@ -206,24 +224,24 @@ done:
     return status;
 }
 
-static json_t *make_report(const recipe_scores *s, const double *mean, const double *se, int chosen)
+static json_t *choice_json(const recipe_scores *s, const double *mean, const double *se, int number)
 {
     const recipe_grid *g = s->grid;
-    json_t *tried = json_array();
-    for (int number = 0; number < recipe_grid_size(g); number++) {
-        recipe_choice c = recipe_choice_at(g, number);
-        if (isnan(mean[number])) continue;
-        json_array_append_new(tried, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:i}", "reference",
-                                               bdml_reference_names[g->reference[c.reference]],
-                                               "passes", 1, "weight", g->c[c.c], "distortion",
-                                               g->k[c.k], "error", mean[number], "standard_error",
-                                               se[number], "folds", s->folds));
-    }
-    recipe_choice c = recipe_choice_at(g, chosen);
-    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:o}", "folds", s->folds, "reference",
-                     bdml_reference_names[g->reference[c.reference]], "passes", 1, "weight",
-                     g->c[c.c], "distortion", g->k[c.k], "error", mean[chosen], "standard_error",
-                     se[chosen], "tried", tried);
+    recipe_choice c = recipe_choice_at(g, number);
+    return json_pack("{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:i}", "reference",
+                     bdml_reference_names[g->reference[c.reference]], "score",
+                     bdml_score_names[g->pass[c.pass]], "passes", 1, "weight", g->c[c.c],
+                     "distortion", g->k[c.k], "error", mean[number], "standard_error", se[number],
+                     "folds", s->folds);
+}
+
+static json_t *make_report(const recipe_scores *s, const double *mean, const double *se, int chosen)
+{
+    json_t *tried = json_array(), *o = choice_json(s, mean, se, chosen);
+    for (int number = 0; number < recipe_grid_size(s->grid); number++)
+        if (!isnan(mean[number])) json_array_append_new(tried, choice_json(s, mean, se, number));
+    json_object_set_new(o, "tried", tried);
+    return o;
 }
 
 static bdml_status choose(bdml_handle *h, const validation *v, const char *why,
@@ -305,6 +323,7 @@ bdml_status bdml_fit_pairs(bdml_handle *h, const bdml_training *given, bdml_mode
     BDML_GO(recipe_solve(h, &q.points, q.problem, &q.s, &r));
     bdml_solved solved = {&q.reference, t.constraints, &q.s, &r, false, BDML_PULL_TARGETS, 1.0};
     BDML_GO(bdml_claim_result(h, &solved, model));
+    model->score = (bdml_score_kind)grid.pass[choice.pass];
     if (json_object_set(model->info, "selection", report) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 done:

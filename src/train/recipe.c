@@ -304,8 +304,11 @@ bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *mo
 {
     bool stated = t->constraints || bdml_constraint_files_given(h) || recipe_is_stated(h);
     BDML_TRY(recipe_check_settings(h));
-    if (t->constraints && bdml_constraints_are_pairs(t->constraints) && pairs_are_open(h))
-        return bdml_fit_pairs(h, t, model);
+    if (t->constraints && bdml_constraints_are_pairs(t->constraints)) {
+        if (pairs_are_open(h)) return bdml_fit_pairs(h, t, model);
+        if (bdml_opt_int(h, BDML_OPT_PAIR_SCORE) == BDML_PAIR_SCORE_COSINE)
+            model->score = BDML_SCORE_COSINE;
+    }
     if (stated) return bdml_fit_single(h, t, model);
     if (!has_company(t))
         return bdml_fail(h, BDML_ERR_DATA,
