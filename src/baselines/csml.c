@@ -17,7 +17,7 @@
 
 #include "linalg/linalg.h"
 
-static const double grid[] = {1.0, 0.1, 0.01};
+static const double grid[] = {100.0, 10.0, 1.0, 0.1};
 enum {
     GRID = sizeof grid / sizeof *grid,
     ITERATIONS = 100,
