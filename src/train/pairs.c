@@ -11,7 +11,7 @@
  * The score of a pair is -|Lx - Ly|^2 or the cosine of Lx and Ly, M = L'L, also chosen there (setting
  * pair-score): where points differ in length for reasons of their own, the cosine does better under
  * the same metric. The two stand in the place of the recipe's passes, of which there are none here. */
-#include "train/recipe.h"
+#include "train/checkpoint.h"
 
 #include <stdlib.h>
 
@@ -320,7 +320,7 @@ bdml_status bdml_fit_pairs(bdml_handle *h, const bdml_training *given, bdml_mode
     BDML_GO(make_reference(h, &t, &grid, choice.reference, &q));
     BDML_GO(make_problem(h, &t, grid.c[choice.c], true, &q));
     q.s.K = grid.k[choice.k];
-    BDML_GO(recipe_solve(h, &q.points, q.problem, &q.s, &r));
+    BDML_GO(bdml_checkpoint_solve(h, q.problem, &q.s, &r));
     bdml_solved solved = {&q.reference, t.constraints, &q.s, &r, false, BDML_PULL_TARGETS, 1.0};
     BDML_GO(bdml_claim_result(h, &solved, model));
     model->score = (bdml_score_kind)grid.pass[choice.pass];
