@@ -271,6 +271,8 @@ bdml_status cli_compare_solvers(cli *c);
 bdml_status cli_reproduce(cli *c);
 bdml_status cli_train(cli *c);
 bdml_status cli_predict(cli *c);
+bdml_status cli_predict_pairs(cli *c); /* --pairs, cmd_predict_pairs.c */
+bdml_status cli_verify(cli *c);
 bdml_status cli_transform(cli *c);
 bdml_status cli_neighbors(cli *c);
 bdml_status cli_eval(cli *c);

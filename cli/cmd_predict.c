@@ -167,6 +167,7 @@ bdml_status cli_predict(cli *c)
     const char *output = cli_text_of(c, CLI_OPT_OUTPUT);
     job j = {.c = c, .writing = output[0] || !cli_json(c)};
 
+    if (cli_text_of(c, CLI_OPT_PAIRS)[0]) return cli_predict_pairs(c);
     if (!output[0]) output = "-";
     if (j.writing) BDML_GO(cli_check_output(c, output));
     BDML_GO(bdml_load_model(c->h, c->argument[0], &model));

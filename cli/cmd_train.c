@@ -16,6 +16,25 @@ static void report_certificate(cli *c, const bdml_model *model)
     if (o && value) cli_put(c->result, "seconds", json_incref(value));
 }
 
+/* A model learned from pairs knows from which score on they are the same. */
+static void report_threshold(cli *c, const bdml_model *model)
+{
+    const bdml_calibration *k = &model->calibration;
+    if (!k->known) return;
+    cli_put(c->result, "score", json_string(bdml_score_names[model->score]));
+    cli_put(c->result, "threshold", cli_real(k->threshold));
+    cli_put(c->result, "threshold_accuracy", cli_real(k->accuracy));
+}
+
+static void say_threshold(const bdml_model *model)
+{
+    const bdml_calibration *k = &model->calibration;
+    if (!k->known) return;
+    printf("threshold  pairs are the same from score %.6g (%s) on: right for %.1f %% of %" PRId64
+           " training pairs\n",
+           k->threshold, bdml_score_names[model->score], k->accuracy, k->pairs);
+}
+
 static void say_certificate(const bdml_model *model)
 {
     const json_t *o = json_object_get(model->info, "certificate");
@@ -115,6 +134,7 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     printf("\nmetric     %d x %d of rank %d, kappa %.4g\n", model->d, model->d, model->q,
            bdml_model_kappa(model));
     say_certificate(model);
+    say_threshold(model);
     printf("trained in %s\n", time);
     if (c->h->checkpoints > 0 && stopped(model))
         printf("checkpoint %s: --resume goes on from there\n", bdml_get(c->h, "checkpoint"));
@@ -151,6 +171,7 @@ static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *mode
     cli_put(c->result, "fit_seconds", cli_real(seconds));
     cli_put(c->result, "model", bdml_json_text(path));
     report_certificate(c, model);
+    report_threshold(c, model);
 }
 
 bdml_status cli_train(cli *c)

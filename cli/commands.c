@@ -19,10 +19,14 @@ static const cli_command commands[] = {
      "Classifies each row of DATA by the vote of its nearest training points under the model's "
      "metric and writes one class name a line, under the heading 'class'. If DATA has labels, the "
      "error, the recall of each class and the confusion matrix are reported as well. DATA is read "
-     "in blocks and may be of any length.",
+     "in blocks and may be of any length. With --pairs it answers for pairs of rows instead: their "
+     "score "
+     "(larger = more alike) and whether that reaches the model's threshold, as a table "
+     "i,j,score,same.",
      COMMON "output input neighbors predict",
      "bdml predict wine.bdml new.csv -o classes.csv\n"
-     "bdml predict wine.bdml labelled.csv --json",
+     "bdml predict wine.bdml labelled.csv --json\n"
+     "bdml predict faces.bdml faces.npz --pairs pairs.csv -o answers.csv",
      cli_predict},
     {"transform", "MODEL DATA", "-o FILE", "map points so that Euclidean distance is the metric",
      "Writes L p(x) for every row x of DATA, p being the model's preparation: squared Euclidean "
@@ -74,6 +78,20 @@ static const cli_command commands[] = {
      "bdml path segment.csv --plot segment.svg\n"
      "bdml path iris.csv --grid 1,10,100 --se-rule 0 -o iris-path.csv",
      cli_path},
+    {"verify", "DATA", "--pairs-file PAIRS [--methods A,B,C]",
+     "measure how well methods tell same pairs from different ones",
+     "Are two rows of DATA the same person, product, text? PAIRS has lines fold,i,j,same (or "
+     "i,j,same, "
+     "and --folds random folds). Each fold is tested with a metric and a threshold that are "
+     "learned "
+     "on the pairs of the other folds; scaling and PCA see no labels (--pca-on says which rows). "
+     "Reports accuracy with its standard error over the folds, the area under the ROC curve, the "
+     "equal error rate, the distortion kappa and the time to fit, and compares the methods fold by "
+     "fold.",
+     COMMON "plot verify input prepare train methods --pairs-file --methods --folds --jobs",
+     "bdml verify faces.npz --pairs-file pairs.csv --pca 100 --methods euclidean,bdml --plot "
+     "roc.svg",
+     cli_verify},
     {"convert", "IN OUT", "[--label COLUMN]", "rewrite data in another format",
      "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ "
      "and MAT also gzipped) and writes the one that the ending of OUT says: .csv, .tsv, .svmlight "

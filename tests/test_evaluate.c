@@ -147,7 +147,7 @@ static void jobs_run_once_each(void **state)
     bdml_handle *h = *state;
     for (int workers = 1; workers <= 3; workers++) {
         tally c = {.fail_at = -1, .other = -1};
-        bdml_jobs jobs = {"work", 0, 40, 40, workers, job, &c};
+        bdml_jobs jobs = {"work", 0, 40, 40, workers, job, &c, NULL};
         check_ok(h, bdml_jobs_run(h, &jobs));
         for (int k = 0; k < 40; k++) assert_int_equal(c.done[k], 1);
         c = (tally){.fail_at = 7, .other = -1};
@@ -170,7 +170,7 @@ static bdml_status outer_job(bdml_handle *own, void *user, int64_t number)
 {
     (void)user, (void)number;
     tally c = {.fail_at = -1, .other = -1};
-    bdml_jobs jobs = {"inner", 0, 40, 40, 2, job, &c};
+    bdml_jobs jobs = {"inner", 0, 40, 40, 2, job, &c, NULL};
     return bdml_jobs_run(own, &jobs);
 }
 
@@ -178,7 +178,7 @@ static void jobs_within_jobs(void **state)
 {
     bdml_handle *h = *state;
     int strangers = 0;
-    bdml_jobs jobs = {"outer", 0, 8, 8, 2, outer_job, NULL};
+    bdml_jobs jobs = {"outer", 0, 8, 8, 2, outer_job, NULL, NULL};
     check_ok(h, bdml_set(h, "threads", "2"));
     bdml_set_progress(h, asked_by_caller, &strangers);
     check_ok(h, bdml_jobs_run(h, &jobs));

@@ -220,6 +220,13 @@ BDML_API bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int
 BDML_API bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n,
                                     const double *x, int64_t ld, int64_t count,
                                     const int64_t *pairs, double *distance);
+/* How alike `count` pairs of raw rows are, larger = more alike: minus the squared distance, or what the
+ * method learns instead (docs/verification.md). */
+BDML_API bdml_status bdml_model_pair_scores(bdml_handle *h, const bdml_model *model, int64_t n,
+                                            const double *x, int64_t ld, int64_t count,
+                                            const int64_t *pairs, double *score);
+/* Scores of at least this mean "the same", for a model learned from pairs; NaN for others. */
+BDML_API double bdml_model_threshold(const bdml_model *model);
 /* Classes (numbers into the model's class names) of n raw points by the vote of the "neighbors"
  * nearest training points; ties go to the class of the nearest. train NULL: the model's own points. */
 BDML_API bdml_status bdml_predict(bdml_handle *h, const bdml_model *model,
@@ -267,6 +274,12 @@ BDML_API bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source,
  * Settings as in training (reference auto: zscore) and splits, test-fraction, stratify, se-rule.
  * *json: the result as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json);
+
+/* Verification: which pairs of rows are the same? The labelled pairs of the setting pairs-file are
+ * split into folds (its fold column, or the setting "folds" at random); each fold is tested with a
+ * metric and a threshold learned on the pairs of the others, for each of the setting "methods".
+ * *json: accuracy, ROC and the rest as JSON text, freed by bdml_free_bytes. */
+BDML_API bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,8 @@ enum { BDML_KIND_PAIR, BDML_KIND_TRIPLET };
 enum { BDML_RULE_AUTO, BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
 enum { BDML_SEARCH_AUTO, BDML_SEARCH_BRUTE, BDML_SEARCH_TREE };
 enum { BDML_CANDIDATES_DOUBLE, BDML_CANDIDATES_FLOAT };
+enum { BDML_PAIR_SCORE_AUTO, BDML_PAIR_SCORE_DISTANCE, BDML_PAIR_SCORE_COSINE };
+enum { BDML_PCA_ON_TRAIN, BDML_PCA_ON_PAIRS, BDML_PCA_ON_ALL };
 enum { BDML_SOLVER_ENGINE, BDML_SOLVER_MWU, BDML_SOLVER_MWU_CONE };
 enum {
     BDML_FORMAT_AUTO,
@@ -184,6 +186,8 @@ typedef struct bdml_jobs {
     int workers; /* jobs at a time; they share the threads of the handle */
     bdml_job_fn run;
     void *user;
+    char *why; /* BDML_ERROR_SIZE, "" before: a job that ends in BDML_ERR_DATA is excused, and the
+                * first such reason is put here; NULL: none is */
 } bdml_jobs;
 
 /* Run jobs 0..count-1, started in this order. The first failure stops the rest and is returned. What a

@@ -15,7 +15,8 @@ typedef struct watch {
     int level; /* of the parallel region: who is thread 0 of it, from inside regions within */
     int64_t finished;
     bool stop;
-    int64_t failed; /* the first job that failed, count: none */
+    int64_t failed;  /* the first job that failed, count: none */
+    int64_t excused; /* likewise, of those excused */
     bdml_status status;
     char error[BDML_ERROR_SIZE];
 } watch;
@@ -79,12 +80,24 @@ static void note_failure(watch *w, int64_t job, bdml_status status, const char *
     stop(w);
 }
 
+static void note_excuse(watch *w, int64_t job, const char *reason)
+{
+#pragma omp critical(bdml_jobs_failure)
+    if (job < w->excused) {
+        w->excused = job;
+        snprintf(w->jobs->why, BDML_ERROR_SIZE, "%s", reason);
+    }
+}
+
 static void run_one(watch *w, bdml_handle *own, int64_t job)
 {
     if (stopped(w)) return;
     own->fail_alloc = w->h->fail_alloc;
     bdml_status status = w->jobs->run(own, w->jobs->user, job);
-    if (status != BDML_OK) note_failure(w, job, status, bdml_last_error(own));
+    if (status == BDML_ERR_DATA && w->jobs->why)
+        note_excuse(w, job, bdml_last_error(own));
+    else if (status != BDML_OK)
+        note_failure(w, job, status, bdml_last_error(own));
 #pragma omp atomic
     w->finished++;
     ask(w, NULL, 0, 0);
@@ -110,6 +123,7 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
     int workers = (int)BDML_MAX(1, BDML_MIN(jobs->workers, jobs->count));
     bdml_handle **own = NULL;
     watch w = {.h = h, .jobs = jobs, .level = omp_get_level() + 1, .failed = jobs->count};
+    w.excused = jobs->why && jobs->why[0] ? -1 : jobs->count; /* a reason of jobs before stays */
 
     BDML_NEW(h, own, workers);
     BDML_GO(make_workers(&w, workers, own));

@@ -16,7 +16,7 @@ static const struct {
     double number;
 } automatic[] = {{BDML_OPT_NEIGHBORS, 3}, {BDML_OPT_DISTORTION, 10}, {BDML_OPT_SOFTNESS, 5},
                  {BDML_OPT_PASSES, 1},    {BDML_OPT_TARGETS, 3},     {BDML_OPT_IMPOSTORS, 3},
-                 {BDML_OPT_GMML_T, 0.5}};
+                 {BDML_OPT_GMML_T, 0.5},  {BDML_OPT_CLOSENESS, 0}};
 
 static bool take_automatic(int id, const char *text, bdml_value *v)
 {

@@ -35,7 +35,8 @@ typedef struct bdml_training {
     const bdml_domain *target;           /* or NULL */
 } bdml_training;
 
-/* Within-class covariance (total covariance without labels), population form, d x d. */
+/* Within-class covariance, or without labels that of similar pairs, or without pairs the total one;
+ * population form, d x d. */
 bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, double *s);
 
 /* ---- span of the data (span.c) -------------------------------------------------------------------- */

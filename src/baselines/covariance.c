@@ -2,7 +2,8 @@
  *
  *     S = (1/n) sum_i (x_i - c(y_i)) (x_i - c(y_i))',   c(y) the mean of class y
  *
- * With no labels all points are one class, and S is the total covariance. */
+ * With no labels but similar pairs, S = (1/2T) sum over the T of them of (x_i - x_j) (x_i - x_j)', which
+ * estimates the same. With neither all points are one class, and S is the total covariance. */
 #include "baselines/baselines.h"
 
 #include <stdlib.h>
@@ -22,8 +23,31 @@ static void class_means(const bdml_training *t, int classes, double *mean, int64
         for (size_t j = 0; j < d && count[c] > 0; j++) mean[c * d + j] /= (double)count[c];
 }
 
+static bdml_status pair_covariance(bdml_handle *h, const bdml_training *t, double *s)
+{
+    bdml_status status = BDML_OK;
+    const bdml_constraints *c = t->constraints;
+    size_t d = (size_t)t->d;
+    double *difference = NULL, *ws = NULL;
+
+    BDML_NEW(h, difference, (size_t)c->targets * d);
+    BDML_NEW(h, ws, bdml_la_gram_size(t->d));
+    for (int64_t k = 0; k < c->targets; k++) {
+        const double *a = t->x + (size_t)c->pi[c->target[k]] * d;
+        const double *b = t->x + (size_t)c->pj[c->target[k]] * d;
+        for (size_t j = 0; j < d; j++) difference[(size_t)k * d + j] = a[j] - b[j];
+    }
+    bdml_la_gram(h, t->d, c->targets, difference, t->d, NULL, s, ws);
+    for (size_t e = 0; e < d * d; e++) s[e] /= 2.0 * (double)c->targets;
+done:
+    free(difference);
+    free(ws);
+    return status;
+}
+
 bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, double *s)
 {
+    if (!t->y && t->constraints && t->constraints->targets > 0) return pair_covariance(h, t, s);
     bdml_status status = BDML_OK;
     size_t n = (size_t)t->n, d = (size_t)t->d;
     int classes = t->y ? t->classes : 1;

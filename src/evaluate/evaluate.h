@@ -65,4 +65,62 @@ typedef struct bdml_protocol {
 bdml_status bdml_evaluate_write(bdml_handle *h, const bdml_protocol *protocol, int methods,
                                 const bdml_score *score, char **json);
 
+/* ---- verification of pairs (verify.c, verify_report.c, roc.c) ------------------------------------------- */
+
+enum { BDML_ROC_POINTS = 201 };
+
+typedef struct bdml_roc {
+    double auc, eer; /* 0 .. 1 */
+    double
+        tp[BDML_ROC_POINTS]; /* true-positive rate at the false-positive rates of bdml_roc_rate */
+} bdml_roc;
+double bdml_roc_rate(int k); /* k / (BDML_ROC_POINTS - 1) */
+bdml_status bdml_roc_measure(bdml_handle *h, int64_t count, const double *score,
+                             const int32_t *same, bdml_roc *roc);
+
+/* One fold tested with one method. */
+typedef struct bdml_verified {
+    double accuracy, train_accuracy; /* percent, at a threshold from the training folds */
+    double threshold, kappa, fit_seconds;
+    bdml_roc roc;
+    json_t *chosen; /* what the method chose by itself, or NULL */
+} bdml_verified;
+
+/* One method over all folds. */
+typedef struct bdml_verify_score {
+    const bdml_method *method;
+    bdml_verified *fold;
+} bdml_verify_score;
+
+/* What all folds share. */
+typedef struct bdml_verify_setup {
+    const bdml_dataset *data;
+    bdml_labelled_pairs pairs; /* rows numbered among `row` */
+    int64_t rows;              /* that pairs name */
+    int64_t *row;              /* of the data, ascending */
+    int d;                     /* prepared dimension, of the last fold when each has its own */
+    double variance;           /* that PCA kept, likewise */
+    double *z;                 /* the rows prepared, or NULL: each fold prepares its own */
+    bool dealt, apart;         /* folds were dealt by us; no row is in two of them */
+    int methods;
+    bdml_verify_score *score;
+} bdml_verify_setup;
+
+/* The result as JSON text (verify_report.c). */
+bdml_status bdml_verify_write(bdml_handle *h, const bdml_verify_setup *s, char **json);
+
+/* ---- the paper's table of faces (faces.c) ----------------------------------------------------------------- */
+
+typedef struct bdml_face_row {
+    const char *name;                /* as the paper prints it */
+    const char *method;              /* ours; NULL: quoted only */
+    double accuracy, standard_error; /* the paper's, in percent */
+    double kappa;                    /* the paper's mean condition number, or NaN */
+} bdml_face_row;
+extern const bdml_face_row bdml_face_rows[];
+extern const int bdml_face_row_count;
+/* bdml_verify with every method of the table that the library has (or those of the setting
+ * "methods"), and a list "table" of the paper's rows with ours beside. */
+bdml_status bdml_verify_faces(bdml_handle *h, const bdml_dataset *data, char **json);
+
 #endif

@@ -1,4 +1,9 @@
-/* apply.c - a model applied to points: transform, distances. Blocked within the setting "memory". */
+/* apply.c - a model applied to points: transform, distances and scores of pairs. Blocked within the
+ * setting "memory".
+ *
+ *     distance     -|Lx - Ly|^2                   (score; bdml_distances gives |Lx - Ly|^2)
+ *     cosine       Lx . Ly / (|Lx| |Ly|), 0 when one of them is 0
+ *     similarity   x'Gy - |Lx - Ly|^2 */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -85,27 +90,62 @@ bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n, c
     return status;
 }
 
-/* ---- distances --------------------------------------------------------------------------------------- */
+/* ---- pairs -------------------------------------------------------------------------------------------- */
 
-/* Pairs are taken in blocks; each row that a block names is mapped once, other rows never. */
+const char *const bdml_score_names[] = {"distance", "cosine", "similarity"};
+
+/* Pairs are taken in blocks; each row that a block names is mapped once, other rows never. The image of
+ * a row: Lx, and for similarities behind it x and Gx. */
 typedef struct pair_block {
+    const bdml_model *model;
+    bool similar;        /* with x and Gx */
+    int width;           /* of an image */
     int64_t pairs, most; /* pairs in a block; rows that they can name */
     int64_t rows;        /* that this block does name, */
     int64_t *row;        /* ascending, */
-    double *z;           /* mapped */
+    double *image;       /* of them */
     int64_t *place;      /* of each row of the data in `row`, or -1 */
-    double *x;           /* GATHER raw rows on their way to be mapped */
+    double *x;           /* GATHER raw rows on their way to be mapped, */
+    double *part;        /* and what becomes of them: Lx, x or Gx */
+    double *ws;
 } pair_block;
+
+static void free_block(pair_block *b)
+{
+    free(b->row);
+    free(b->image);
+    free(b->place);
+    free(b->x);
+    free(b->part);
+    free(b->ws);
+}
 
 /* While all rows fit, mapped, in half of the memory, a block has very many pairs and each row is mapped
  * about once; otherwise a block has as many pairs as fit with two rows each. */
-static void size_block(const bdml_handle *h, const bdml_model *model, int64_t n, int64_t count,
-                       pair_block *b)
+static bdml_status init_block(bdml_handle *h, const bdml_model *model, bool similar, int64_t n,
+                              int64_t count, pair_block *b)
 {
-    size_t row = sizeof(double) * (size_t)model->q + sizeof(int64_t);
+    bdml_status status = BDML_OK;
+    int widest = BDML_MAX(model->q, model->d);
+    b->model = model;
+    b->similar = similar;
+    b->width = model->q + (similar ? 2 * model->d : 0);
+    size_t row = sizeof(double) * (size_t)b->width + sizeof(int64_t);
     bool all = bdml_model_block(h, 2 * row) >= n;
     b->pairs = BDML_MIN(all ? count : bdml_model_block(h, 2 * row), count);
     b->most = BDML_MIN(2 * b->pairs, n);
+    int64_t gathered = BDML_MIN((int64_t)GATHER, b->most);
+    BDML_NEW(h, b->place, n);
+    BDML_NEW(h, b->row, b->most);
+    BDML_NEW(h, b->image, (size_t)b->most * (size_t)b->width);
+    BDML_NEW(h, b->x, (size_t)gathered * (size_t)model->prepare.d_in);
+    if (similar) {
+        BDML_NEW(h, b->part, 2 * (size_t)gathered * (size_t)widest);
+        BDML_NEW(h, b->ws, bdml_la_map_size(widest, model->d));
+    }
+    for (int64_t i = 0; i < n; i++) b->place[i] = -1;
+done:
+    return status;
 }
 
 static void distinct_rows(pair_block *b, int64_t n, int64_t count, const int64_t *pair)
@@ -120,18 +160,40 @@ static void distinct_rows(pair_block *b, int64_t n, int64_t count, const int64_t
         }
 }
 
-static bdml_status map_block(bdml_handle *h, const bdml_model *model, const double *x, int64_t ld,
-                             const pair_block *b)
+static void put_part(const pair_block *b, int64_t rows, int width, const double *part, int offset,
+                     double *image)
 {
-    int d = model->prepare.d_in;
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(COL(image, b->width, r) + offset, COL(part, width, r),
+               sizeof(double) * (size_t)width);
+}
+
+/* Images of `rows` raw rows of b->x. */
+static bdml_status make_images(bdml_handle *h, const pair_block *b, int64_t rows, double *image)
+{
+    const bdml_model *m = b->model;
+    if (!b->similar) return transform(h, m, rows, b->x, m->prepare.d_in, image);
+    double *x = b->part, *y = b->part + (size_t)rows * (size_t)m->d;
+    BDML_TRY(bdml_prepare_apply(h, &m->prepare, rows, b->x, m->prepare.d_in, x));
+    put_part(b, rows, m->d, x, m->q, image);
+    bdml_la_map_rows(h, m->d, m->d, m->similarity, rows, x, m->d, y, b->ws);
+    put_part(b, rows, m->d, y, m->q + m->d, image);
+    bdml_la_map_rows(h, m->q, m->d, m->l, rows, x, m->d, y, b->ws);
+    put_part(b, rows, m->q, y, 0, image);
+    return BDML_OK;
+}
+
+static bdml_status map_block(bdml_handle *h, const double *x, int64_t ld, const pair_block *b)
+{
+    const bdml_prepare *p = &b->model->prepare;
     for (int64_t r0 = 0; r0 < b->rows; r0 += GATHER) {
         int64_t rows = BDML_MIN((int64_t)GATHER, b->rows - r0);
         for (int64_t r = 0; r < rows; r++) {
             const double *row = COL(x, ld, b->row[r0 + r]);
-            BDML_TRY(bdml_prepare_check(h, &model->prepare, row, b->row[r0 + r]));
-            memcpy(COL(b->x, d, r), row, sizeof(double) * (size_t)d);
+            BDML_TRY(bdml_prepare_check(h, p, row, b->row[r0 + r]));
+            memcpy(COL(b->x, p->d_in, r), row, sizeof(double) * (size_t)p->d_in);
         }
-        BDML_TRY(transform(h, model, rows, b->x, d, COL(b->z, model->q, r0)));
+        BDML_TRY(make_images(h, b, rows, COL(b->image, b->width, r0)));
     }
     return BDML_OK;
 }
@@ -144,51 +206,85 @@ static double squared_distance(int q, const double *a, const double *b)
     return sum;
 }
 
-static bdml_status distances(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
-                             int64_t ld, int64_t count, const int64_t *pairs, double *distance)
+static double product(int q, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int j = 0; j < q; j++) sum += a[j] * b[j];
+    return sum;
+}
+
+static double cosine(int q, const double *a, const double *b)
+{
+    double aa = product(q, a, a), bb = product(q, b, b);
+    return aa > 0.0 && bb > 0.0 ? product(q, a, b) / (sqrt(aa) * sqrt(bb)) : 0.0;
+}
+
+/* x'Gy is taken from both sides, so that the order of a pair does not matter. */
+static double similarity(const bdml_model *m, const double *a, const double *b)
+{
+    const double *x = a + m->q, *gx = x + m->d, *y = b + m->q, *gy = y + m->d;
+    return 0.5 * (product(m->d, x, gy) + product(m->d, y, gx)) - squared_distance(m->q, a, b);
+}
+
+/* What is asked of a pair: a distance, or the model's score. */
+static double pair_value(const bdml_model *m, bool score, const double *a, const double *b)
+{
+    if (!score) return squared_distance(m->q, a, b);
+    if (m->score == BDML_SCORE_COSINE) return cosine(m->q, a, b);
+    if (m->score == BDML_SCORE_SIMILARITY) return similarity(m, a, b);
+    return -squared_distance(m->q, a, b);
+}
+
+static bdml_status pair_values(bdml_handle *h, const bdml_model *model, bool score, int64_t n,
+                               const double *x, int64_t ld, int64_t count, const int64_t *pairs,
+                               double *value)
 {
     bdml_status status = BDML_OK;
-    int q = model->q;
     pair_block b = {0};
 
-    size_block(h, model, n, count, &b);
-    BDML_NEW(h, b.place, n);
-    BDML_NEW(h, b.row, b.most);
-    BDML_NEW(h, b.z, (size_t)b.most * (size_t)q);
-    BDML_NEW(h, b.x, (size_t)BDML_MIN((int64_t)GATHER, b.most) * (size_t)model->prepare.d_in);
-    for (int64_t i = 0; i < n; i++) b.place[i] = -1;
+    BDML_GO(init_block(h, model, score && model->score == BDML_SCORE_SIMILARITY, n, count, &b));
     for (int64_t t0 = 0; t0 < count; t0 += b.pairs) {
         int64_t in_block = BDML_MIN(b.pairs, count - t0);
         const int64_t *pair = pairs + 2 * t0;
         distinct_rows(&b, n, in_block, pair);
-        BDML_GO(map_block(h, model, x, ld, &b));
+        BDML_GO(map_block(h, x, ld, &b));
 #pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (in_block > ROWS_AT_ONCE)
         for (int64_t t = 0; t < in_block; t++)
-            distance[t0 + t] = squared_distance(q, COL(b.z, q, b.place[pair[2 * t]]),
-                                                COL(b.z, q, b.place[pair[2 * t + 1]]));
+            value[t0 + t] = pair_value(model, score, COL(b.image, b.width, b.place[pair[2 * t]]),
+                                       COL(b.image, b.width, b.place[pair[2 * t + 1]]));
     }
 done:
-    free(b.place);
-    free(b.row);
-    free(b.z);
-    free(b.x);
+    free_block(&b);
+    return status;
+}
+
+static bdml_status check_pairs(bdml_handle *h, const bdml_model *model, bool score, int64_t n,
+                               const double *x, int64_t ld, int64_t count, const int64_t *pairs,
+                               double *value)
+{
+    BDML_TRY(check_points(h, model, n, x, ld, x));
+    if (count < 0 || count > INT64_MAX / 2 || (count > 0 && (!pairs || !value)))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "pairs and %s must hold %lld pairs",
+                         score ? "score" : "distance", (long long)count);
+    for (int64_t k = 0; k < 2 * count; k++)
+        if (pairs[k] < 0 || pairs[k] >= n)
+            return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld names row %lld, rows are 0 to %lld",
+                             (long long)(k / 2), (long long)pairs[k], (long long)n - 1);
+    bdml_la_enter(h);
+    bdml_status status = pair_values(h, model, score, n, x, ld, count, pairs, value);
+    bdml_la_leave(h);
     return status;
 }
 
 bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
                            int64_t ld, int64_t count, const int64_t *pairs, double *distance)
 {
-    if (!h) return BDML_ERR_ARGUMENT;
-    BDML_TRY(check_points(h, model, n, x, ld, x));
-    if (count < 0 || count > INT64_MAX / 2 || (count > 0 && (!pairs || !distance)))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "pairs and distance must hold %lld pairs",
-                         (long long)count);
-    for (int64_t k = 0; k < 2 * count; k++)
-        if (pairs[k] < 0 || pairs[k] >= n)
-            return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld names row %lld, rows are 0 to %lld",
-                             (long long)(k / 2), (long long)pairs[k], (long long)n - 1);
-    bdml_la_enter(h);
-    bdml_status status = distances(h, model, n, x, ld, count, pairs, distance);
-    bdml_la_leave(h);
-    return status;
+    return h ? check_pairs(h, model, false, n, x, ld, count, pairs, distance) : BDML_ERR_ARGUMENT;
+}
+
+bdml_status bdml_model_pair_scores(bdml_handle *h, const bdml_model *model, int64_t n,
+                                   const double *x, int64_t ld, int64_t count, const int64_t *pairs,
+                                   double *score)
+{
+    return h ? check_pairs(h, model, true, n, x, ld, count, pairs, score) : BDML_ERR_ARGUMENT;
 }

@@ -99,6 +99,28 @@ static bdml_status read_points(bdml_handle *h, const bdml_container *c, const js
     return BDML_OK;
 }
 
+/* Absent in older files and where pairs are compared by distance alone. */
+static bdml_status read_verification(bdml_handle *h, const bdml_container *c, const json_t *header,
+                                     bdml_model *m)
+{
+    const json_t *o = json_object_get(header, "verification");
+    const char *score = o ? json_string_value(json_object_get(o, "score")) : bdml_score_names[0];
+    const json_t *threshold = json_object_get(o, "threshold");
+    int kind = BDML_SCORE_DISTANCE;
+    while (score && kind <= BDML_SCORE_SIMILARITY && strcmp(score, bdml_score_names[kind]) != 0)
+        kind++;
+    if (!score || kind > BDML_SCORE_SIMILARITY) return damaged(h, "its score is unknown");
+    m->score = (bdml_score_kind)kind;
+    if (threshold) {
+        m->calibration = (bdml_calibration){true, json_number_value(threshold),
+                                            json_number_value(json_object_get(o, "accuracy")),
+                                            json_integer_value(json_object_get(o, "pairs"))};
+        if (!json_is_number(threshold)) return damaged(h, "its threshold is no number");
+    }
+    return read_array(h, c, "similarity", m->d, m->d, kind == BDML_SCORE_SIMILARITY,
+                      &m->similarity);
+}
+
 static bdml_status read_all_names(bdml_handle *h, const json_t *header, bdml_model *m)
 {
     const json_t *classes = json_object_get(header, "classes");
@@ -131,6 +153,7 @@ static bdml_status unpack(bdml_handle *h, bdml_container *c, bool proof_too, bdm
     BDML_TRY(read_map(h, c, header, m));
     BDML_TRY(read_all_names(h, header, m));
     BDML_TRY(read_points(h, c, header, m));
+    BDML_TRY(read_verification(h, c, header, m));
     BDML_TRY(bdml_evidence_get(h, c, &m->evidence));
     m->info = json_incref(header);
     bdml_model_strip(m->info);

@@ -31,6 +31,7 @@ void bdml_free_model(bdml_model *m)
     free(m->l);
     free(m->z);
     free(m->y);
+    free(m->similarity);
     json_decref(m->info);
     free(m->description);
     free(m);

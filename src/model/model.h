@@ -50,6 +50,21 @@ bdml_status bdml_container_from_bytes(bdml_handle *h, const void *bytes, size_t 
 
 /* ---- model (model.c) -------------------------------------------------------------------------------- */
 
+/* How alike two points are, larger = more alike (score.c). x, y: prepared. */
+typedef enum bdml_score_kind {
+    BDML_SCORE_DISTANCE,  /* -|Lx - Ly|^2 */
+    BDML_SCORE_COSINE,    /* cosine of the angle between Lx and Ly */
+    BDML_SCORE_SIMILARITY /* x'Gy - |Lx - Ly|^2 */
+} bdml_score_kind;
+
+/* The score from which on a pair is called the same, and how well that did on the pairs it was found on. */
+typedef struct bdml_calibration {
+    bool known;
+    double threshold;
+    double accuracy; /* percent */
+    int64_t pairs;
+} bdml_calibration;
+
 struct bdml_model {
     bdml_prepare prepare;
     int d, q;     /* prepared dimension; rows of L */
@@ -61,6 +76,9 @@ struct bdml_model {
     int64_t points;      /* mapped training points kept for k-NN, 0 = none */
     double *z;           /* points rows of q */
     int32_t *y;
+    bdml_score_kind score;
+    double *similarity; /* G, d x d symmetric, of BDML_SCORE_SIMILARITY; else NULL */
+    bdml_calibration calibration;
     json_t *info; /* method, settings, fingerprint, times, certificate: grows with the methods */
     struct bdml_evidence *evidence; /* what the solver can prove, or NULL (evidence.h) */
     _Atomic(char *) description;    /* info and shape as JSON text, made on demand */
@@ -91,6 +109,13 @@ bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **ou
 /* z = L x for n prepared rows. */
 bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
                            double *z);
+/* The threshold of most pairs right, a score at or above it meaning "same": the first of equals from
+ * above, halfway between two scores. count > 0 scores, same 1 or 0. */
+bdml_status bdml_find_threshold(bdml_handle *h, int64_t count, const double *score,
+                                const int32_t *same, bdml_calibration *out);
+/* "distance", "cosine", "similarity" */
+extern const char *const bdml_score_names[];
+
 /* Rows to work on at once within the setting "memory", when a row costs so many bytes. */
 int64_t bdml_model_block(const bdml_handle *h, size_t bytes_per_row);
 

@@ -11,7 +11,7 @@
 static const char *const shape_keys[] = {
     "kind",     "input_dimension", "dimension", "output_dimension", "kappa",  "scale",
     "fill",     "pca_variance",    "classes",   "feature_names",    "points", "name_bytes",
-    "evidence",
+    "evidence", "verification",
 };
 const char bdml_model_kind[] = "model", bdml_proof_kind[] = "proof";
 
@@ -104,6 +104,18 @@ void bdml_model_strip(json_t *header)
         json_object_del(header, shape_keys[k]);
 }
 
+/* How pairs are scored, and the threshold: NULL when there is nothing to say beyond distances. */
+static json_t *verification(const bdml_model *m)
+{
+    const bdml_calibration *c = &m->calibration;
+    json_t *o = json_pack("{s:s}", "score", bdml_score_names[m->score]);
+    if (o && c->known)
+        json_object_update_new(o,
+                               json_pack("{s:f, s:f, s:I}", "threshold", c->threshold, "accuracy",
+                                         c->accuracy, "pairs", (json_int_t)c->pairs));
+    return o;
+}
+
 /* The whole self-description; NULL when memory runs out. */
 static json_t *describe(const bdml_model *m)
 {
@@ -126,6 +138,8 @@ static json_t *describe(const bdml_model *m)
     if (m->feature_name)
         bad |= json_object_set_new(o, "feature_names", names_json(p->d_in, m->feature_name, bytes));
     if (bytes) bad |= json_object_set_new(o, "name_bytes", json_true());
+    if (m->score != BDML_SCORE_DISTANCE || m->calibration.known)
+        bad |= json_object_set_new(o, "verification", verification(m));
     if (!bad) return o;
     json_decref(o);
     return NULL;
@@ -178,6 +192,7 @@ static bdml_status pack(bdml_handle *h, const bdml_model *m, bdml_container *c)
     BDML_TRY(put(h, c, "center", p->d_in, 0, p->center));
     BDML_TRY(put(h, c, "basis", p->d_out, p->d_in, p->basis));
     BDML_TRY(put(h, c, "points", m->points, m->q, m->z));
+    BDML_TRY(put(h, c, "similarity", m->d, m->d, m->similarity));
     if (m->y) BDML_TRY(bdml_container_put_i4(h, c, "labels", m->points, 0, m->y));
     return m->evidence ? bdml_evidence_put(h, m->evidence, c) : BDML_OK;
 }

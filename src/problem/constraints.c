@@ -366,5 +366,6 @@ void bdml_free_constraints(bdml_constraints *c)
     free(c->near);
     free(c->margin);
     free(c->weight);
+    free(c->group);
     free(c);
 }

@@ -23,8 +23,9 @@ bdml_status bdml_constraints_copy(bdml_handle *h, const bdml_constraints *c, bdm
     to->near = copy_of(h, c->near, c->m, sizeof *c->near);
     to->margin = c->margin ? copy_of(h, c->margin, c->m, sizeof *c->margin) : NULL;
     to->weight = c->weight ? copy_of(h, c->weight, c->m, sizeof *c->weight) : NULL;
+    to->group = c->group ? copy_of(h, c->group, c->pairs, sizeof *c->group) : NULL;
     if (!to->pi || !to->pj || !to->target || !to->far || !to->near || (c->margin && !to->margin) ||
-        (c->weight && !to->weight)) {
+        (c->weight && !to->weight) || (c->group && !to->group)) {
         bdml_free_constraints(to);
         return BDML_ERR_MEMORY;
     }

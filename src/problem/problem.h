@@ -23,6 +23,9 @@ struct bdml_constraints {
     int32_t *far, *near;
     double *margin; /* per constraint, or NULL: all 1 */
     double *weight; /* per constraint (soft form), or NULL: all 1 */
+    /* of each pair: pairs of one group may be about the same things (the same people), pairs of two
+     * groups are not, so that cross-validation leaves out whole groups; NULL: not known */
+    int32_t *group;
     /* what was found while building, for reports */
     int64_t duplicates; /* repeated constraints, dropped */
     int64_t
@@ -104,6 +107,44 @@ bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constrain
 /* The same by another kind than the setting's. */
 bdml_status bdml_constraint_files_read_as(bdml_handle *h, int64_t n, int kind,
                                           bdml_constraints **out);
+
+/* True when the setting pairs-file names a file and no other constraint file is set. */
+bool bdml_pairs_file_alone(const bdml_handle *h);
+
+/* ---- pairs with the answer (labelled.c) --------------------------------------------------------------- */
+
+/* Pairs of rows that belong together or do not, in folds or not: what verification is measured on. */
+typedef struct bdml_labelled_pairs {
+    int64_t count;
+    int32_t *row;  /* 2 each */
+    int32_t *same; /* 1 or 0; NULL: not known */
+    int32_t *fold; /* 0 .. folds-1; NULL: none given */
+    int folds;
+} bdml_labelled_pairs;
+
+/* A file of lines i,j,same or fold,i,j,same, where any whole numbers name the folds; with `answers`
+ * false also lines i,j. Rows are numbered 0 .. n-1. */
+bdml_status bdml_labelled_read(bdml_handle *h, const char *path, int64_t n, bool answers,
+                               bdml_labelled_pairs *out);
+/* Those whose fold is `fold` (inside) or any other, with row r called place[r] (NULL: r). */
+bdml_status bdml_labelled_part(bdml_handle *h, const bdml_labelled_pairs *p, int fold, bool inside,
+                               const int32_t *place, bdml_labelled_pairs *out);
+/* Folds where there are none: `folds` of them, alike in number and in the share of same pairs. No row
+ * is in two folds unless rows hang together too much for that: *apart then is false. */
+bdml_status bdml_labelled_deal(bdml_handle *h, int64_t n, int folds, uint64_t seed,
+                               bdml_labelled_pairs *p, bool *apart);
+/* Fewer folds out of those given, each whole; or dealt, when there are not as many. */
+bdml_status bdml_labelled_regroup(bdml_handle *h, int64_t n, int folds, uint64_t seed,
+                                  bdml_labelled_pairs *p);
+/* Add to lists: same pairs as targets, the others as impostors. */
+bdml_status bdml_labelled_lists(bdml_handle *h, const bdml_labelled_pairs *p, bdml_lists *lists);
+/* Pair constraints on n rows, groups by fold where there are folds; needs pairs of both kinds. */
+bdml_status bdml_labelled_constraints(bdml_handle *h, int64_t n, const bdml_labelled_pairs *p,
+                                      bdml_constraints **out);
+/* The other way: same pairs first; false when a constraint is a triplet. */
+bool bdml_constraints_are_pairs(const bdml_constraints *c);
+bdml_status bdml_labelled_from(bdml_handle *h, const bdml_constraints *c, bdml_labelled_pairs *out);
+void bdml_labelled_free(bdml_labelled_pairs *p);
 
 /* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
 

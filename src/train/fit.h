@@ -72,6 +72,8 @@ bdml_status bdml_fit_recipe(bdml_handle *h, const bdml_training *t, bdml_mapped 
 /* A metric of the rank that the setting "rank" says (lowrank.c); stated: one problem, no selection. */
 bdml_status bdml_fit_lowrank(bdml_handle *h, const bdml_training *t, bool stated,
                              bdml_model *model);
+/* From given pairs, the same chosen by how well left-out pairs are told apart (pairs.c). */
+bdml_status bdml_fit_pairs(bdml_handle *h, const bdml_training *t, bdml_model *model);
 /* The method: the one or the other, by what the settings leave open. */
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model);
 

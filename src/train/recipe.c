@@ -291,6 +291,14 @@ bdml_status recipe_check_settings(bdml_handle *h)
     return BDML_OK;
 }
 
+/* Pairs are given and the distortion is not: the cap is ours to choose. */
+static bool pairs_are_open(const bdml_handle *h)
+{
+    return !bdml_opt_changed(h, BDML_OPT_DISTORTION) && !bdml_opt_int(h, BDML_OPT_HARD) &&
+           !bdml_opt_int(h, BDML_OPT_DIAGONAL) && !(bdml_opt_real(h, BDML_OPT_TRACE) > 0.0) &&
+           bdml_opt_int(h, BDML_OPT_SOLVER) == BDML_SOLVER_ENGINE;
+}
+
 /* Hard margins, constraints from elsewhere, and forms other than soft triplets over the nearest rows
  * of either side are one problem that the user has stated; anything else leaves the choice to us. */
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model)
@@ -298,6 +306,11 @@ bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *mo
     bool stated = t->constraints || bdml_constraint_files_given(h) || recipe_is_stated(h);
     BDML_TRY(recipe_check_settings(h));
     bool low = bdml_opt_int(h, BDML_OPT_RANK) > 0;
+    if (t->constraints && bdml_constraints_are_pairs(t->constraints)) {
+        if (pairs_are_open(h)) return bdml_fit_pairs(h, t, model);
+        if (bdml_opt_int(h, BDML_OPT_PAIR_SCORE) == BDML_PAIR_SCORE_COSINE)
+            model->score = BDML_SCORE_COSINE;
+    }
     if (stated && low) return bdml_fit_lowrank(h, t, true, model);
     if (stated) return bdml_fit_single(h, t, (bdml_mapped){0, NULL}, model);
     if (!has_company(t))

@@ -130,6 +130,22 @@ recipe_choice recipe_choice_at(const recipe_grid *g, int number);
 void recipe_free_fold(recipe_fold *f); /* what it owns */
 bdml_status recipe_job_run(bdml_handle *h, const recipe_job *j);
 
+/* ---- choice (choose.c) ----------------------------------------------------------------------------------- */
+
+/* Errors of the choices of a grid, fold by fold. */
+typedef struct recipe_scores {
+    const recipe_grid *grid;
+    int folds;
+    const double *score; /* folds rows of recipe_grid_size(grid); NaN: not fitted */
+    double tested_over_trained;
+} recipe_scores;
+
+/* wanted: choices in the race; those that a fold could not fit leave it. */
+void recipe_summarise(const recipe_scores *s, bool *wanted, double *mean, double *se);
+int recipe_best(const recipe_scores *s, const bool *wanted, const double *mean); /* -1: none */
+/* Not worse than the best by more than grid->slack standard errors: the smallest K, then the error. */
+int recipe_choose(const recipe_scores *s, const bool *wanted, const double *mean);
+
 /* ---- selection (select.c) ------------------------------------------------------------------------------ */
 
 /* The jobs beside each other. done, total: for the progress. A fold that cannot be fitted (too few

@@ -63,7 +63,7 @@ static bdml_status make_within(bdml_handle *h, const bdml_training *t, bdml_refe
     BDML_NEW(h, lambda, n);
     BDML_NEW(h, map, (size_t)n * (size_t)t->d);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
-    bdml_training z = {t->n, n, p, t->y, t->classes, NULL, NULL};
+    bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
     BDML_GO(bdml_within_covariance(h, &z, s));
     for (int j = 0; j < n; j++) trace += COL(s, n, j)[j];
     BDML_GO(bdml_la_eigh(h, n, s, lambda, true, &ws));

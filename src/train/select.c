@@ -195,32 +195,24 @@ static int list_jobs(const selection *s, int to, recipe_job *jobs)
 typedef struct batch {
     bdml_handle *h; /* of the call: the checkpoint hangs on it */
     const recipe_job *job;
-    int64_t excused; /* the first job that could not be fitted, so far */
-    char *why;       /* its reason, or NULL: that is an error */
 } batch;
 
 static bdml_status run_job(bdml_handle *own, void *user, int64_t number)
 {
-    batch *b = user;
+    const batch *b = user;
     const recipe_job *job = &b->job[number];
     if (bdml_checkpoint_take_job(b->h, job)) return BDML_OK;
-    bdml_status status = recipe_job_run(own, job);
+    BDML_TRY(recipe_job_run(own, job));
     /* A job cut short has solved nothing to its end: its scores are not kept. */
-    if (status == BDML_OK && !bdml_jobs_stopped(own)) bdml_checkpoint_put_job(b->h, job);
-    if (status != BDML_ERR_DATA || !b->why) return status;
-#pragma omp critical(recipe_excused)
-    if (number < b->excused) {
-        b->excused = number;
-        snprintf(b->why, BDML_ERROR_SIZE, "%s", bdml_last_error(own));
-    }
+    if (!bdml_jobs_stopped(own)) bdml_checkpoint_put_job(b->h, job);
     return BDML_OK;
 }
 
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
                             int count, const recipe_job *jobs, char *why)
 {
-    batch b = {h, jobs, why && *why ? -1 : count, why};
-    bdml_jobs run = {what, done, total, count, bdml_threads(h), run_job, &b};
+    batch b = {h, jobs};
+    bdml_jobs run = {what, done, total, count, bdml_threads(h), run_job, &b, why};
     return bdml_jobs_run(h, &run);
 }
 

@@ -59,6 +59,20 @@ static bdml_status describe(bdml_handle *h, const bdml_method *method, const bdm
                : BDML_OK;
 }
 
+/* A pairs-file alone is read as pairs, whatever the kind; its folds are kept together as groups. */
+static bdml_status read_pairs(bdml_handle *h, int64_t n, bdml_constraints **out)
+{
+    bdml_labelled_pairs pairs;
+    *out = NULL;
+    BDML_TRY(bdml_labelled_read(h, bdml_opt_text(h, BDML_OPT_PAIRS_FILE), n, true, &pairs));
+    bdml_status status = bdml_labelled_constraints(h, n, &pairs, out);
+    bdml_labelled_free(&pairs);
+    if (status != BDML_OK)
+        return bdml_fail_context(h, status, "%s", bdml_opt_text(h, BDML_OPT_PAIRS_FILE));
+    bdml_check_report(h, *out);
+    return BDML_OK;
+}
+
 static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
                          const bdml_constraints *given, bdml_model **out)
 {
@@ -66,10 +80,15 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
     bdml_prepare prepare = {0};
     bdml_model *model = NULL;
     bdml_dataset prepared = *data; /* the same rows and classes with other coordinates */
+    bdml_constraints *pairs = NULL;
     double start = bdml_now();
 
     prepared.x = NULL;
     BDML_GO(check_data(h, data));
+    if (!given && bdml_pairs_file_alone(h)) {
+        BDML_GO(read_pairs(h, data->n, &pairs));
+        given = pairs;
+    }
     BDML_GO(bdml_prepare_fit(h, data, &prepare));
     prepared.d = prepare.d_out;
     prepared.x = bdml_alloc(h, (size_t)data->n * (size_t)prepare.d_out, sizeof *prepared.x);
@@ -82,8 +101,10 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
     bdml_training t = {data->n, prepared.d, prepared.x, data->y, data->classes, given, NULL};
     BDML_GO(method->fit(h, &t, model));
     BDML_GO(bdml_model_keep_points(h, model, data->n, prepared.x, data->y));
+    if (given) BDML_GO(bdml_calibrate(h, data, given, model));
     BDML_GO(describe(h, method, data, bdml_now() - start, model));
 done:
+    bdml_free_constraints(pairs);
     free(prepared.x);
     bdml_prepare_free(&prepare);
     if (status == BDML_ERR_INFEASIBLE && model &&

@@ -40,4 +40,8 @@ bdml_status bdml_auto_choose(bdml_handle *h, const bdml_method *method, const bd
 /* The settings that were changed and say what is computed, not how (threads, memory, files, ...). */
 json_t *bdml_settings_json(const bdml_handle *h);
 
+/* Find the threshold of a model learned from these pairs, unless it has one or they are triplets. */
+bdml_status bdml_calibrate(bdml_handle *h, const bdml_dataset *data, const bdml_constraints *c,
+                           bdml_model *model);
+
 #endif
