@@ -14,9 +14,6 @@
  * objective below this share of idle counts as that share. */
 static const double SMALL = 0.01;
 
-/* Step auto: the hull up to so many dimensions, where its eigenproblems cost little. */
-enum { HULL_UP_TO = 100 };
-
 /* Choices of the setting "lambda", in its order. */
 enum { LAMBDA_FULL, LAMBDA_DIAGONAL };
 
@@ -62,9 +59,7 @@ static bdml_status propose(lowrank *w, bdml_lowrank_report *report)
 {
     memcpy(w->V_try, w->V, sizeof *w->V * (size_t)w->r * (size_t)w->q);
     memcpy(w->lambda_try, w->lambda, sizeof *w->lambda * (size_t)w->q);
-    bdml_q_step step = w->s->step;
-    if (step == BDML_Q_AUTO) step = w->r <= HULL_UP_TO ? BDML_Q_HULL : BDML_Q_MANIFOLD;
-    switch (step) {
+    switch (w->s->step) {
     case BDML_Q_HULL:
         return lowrank_hull_step(w, w->V_try, report);
     case BDML_Q_PAPER:

@@ -16,7 +16,6 @@
 
 /* Choices of the setting "q-step", in its order. */
 typedef enum bdml_q_step {
-    BDML_Q_AUTO,     /* hull in few dimensions, manifold in many */
     BDML_Q_MANIFOLD, /* descent on the manifold of orthonormal rows */
     BDML_Q_HULL,     /* solve over the convex hull, round to the leading eigenvectors */
     BDML_Q_PAPER,    /* the paper's relaxation and randomisation */

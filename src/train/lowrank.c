@@ -12,8 +12,7 @@
 #include "lowrank/lowrank.h"
 #include "train/checkpoint.h"
 
-static const char *const step_names[] = {[BDML_Q_AUTO] = "auto",
-                                         [BDML_Q_MANIFOLD] = "manifold",
+static const char *const step_names[] = {[BDML_Q_MANIFOLD] = "manifold",
                                          [BDML_Q_HULL] = "hull",
                                          [BDML_Q_PAPER] = "paper",
                                          [BDML_Q_NONE] = "none"};
