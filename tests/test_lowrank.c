@@ -346,7 +346,11 @@ static void test_models(void **state)
         bdml_free_model(loaded);
     }
     bdml_model *model = NULL;
-    set_all(h, "rank 14");
+    set_all(h, "rank 1 hard yes kind triplet"); /* a line does not order the wines */
+    check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_INFEASIBLE, "with ");
+    check_true(model && model->evidence && !model->l);
+    bdml_free_model(model);
+    set_all(h, "hard no rank 14");
     check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_ARGUMENT, "rank must be at most 13");
     set_all(h, "rank 3 solver mwu");
     check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_ARGUMENT, "solver engine");

@@ -223,6 +223,10 @@ static bdml_status fit_joint(bdml_handle *h, const bdml_training *t, const bdml_
                           f.g_scale};
     if (status == BDML_OK) status = bdml_claim_result(h, &solved, model);
     bdml_reference_free(&reference);
+    if (status == BDML_ERR_INFEASIBLE)
+        status = report.infeasible
+                     ? bdml_fail_context(h, status, "with every Q of rank %d", s->q)
+                     : bdml_fail_context(h, status, "with Q at its start (another start may do)");
     if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) goto done;
     if (f.selection && json_object_set(model->info, "selection", f.selection) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
