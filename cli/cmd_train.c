@@ -72,6 +72,28 @@ static void say_certificate(const bdml_model *model)
            (int)json_integer_value(json_object_get(o, "constraints")));
 }
 
+/* Low rank: how Q was found, and how far from the best over every Q and Lambda it can be. */
+static void say_rank(const bdml_model *model)
+{
+    const json_t *o = json_object_get(model->info, "low_rank");
+    const json_t *lower = json_object_get(o, "joint_lower");
+    if (!o) return;
+    printf("rank       %d, start %s, Q-step %s",
+           (int)json_integer_value(json_object_get(o, "rank")),
+           json_string_value(json_object_get(o, "q_start")),
+           json_string_value(json_object_get(o, "q_step")));
+    if (json_object_get(o, "turns"))
+        printf(": objective %.6g to %.6g in %d turns",
+               json_number_value(json_object_get(o, "start")),
+               json_number_value(json_object_get(o, "achieved")),
+               (int)json_integer_value(json_object_get(o, "turns")));
+    if (json_is_number(lower))
+        printf("; over all Q and Lambda in %d dimensions at least %.6g",
+               (int)json_integer_value(json_object_get(o, "dimensions_searched")),
+               json_number_value(lower));
+    printf("\n");
+}
+
 /* No metric meets the constraints: the proof goes beside where the model would have been. */
 static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
 {
@@ -135,6 +157,7 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
            bdml_model_kappa(model));
     say_certificate(model);
     say_threshold(model);
+    say_rank(model);
     printf("trained in %s\n", time);
     if (c->h->checkpoints > 0 && stopped(model))
         printf("checkpoint %s: --resume goes on from there\n", bdml_get(c->h, "checkpoint"));
@@ -172,6 +195,8 @@ static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *mode
     cli_put(c->result, "model", bdml_json_text(path));
     report_certificate(c, model);
     report_threshold(c, model);
+    json_t *low = json_object_get(model->info, "low_rank");
+    if (low) cli_put(c->result, "low_rank", json_incref(low));
 }
 
 bdml_status cli_train(cli *c)

@@ -63,7 +63,7 @@ static bdml_status propose(lowrank *w, bdml_lowrank_report *report)
     case BDML_Q_HULL:
         return lowrank_hull_step(w, w->V_try, report);
     case BDML_Q_PAPER:
-        return lowrank_paper_step(w, w->V_try);
+        return lowrank_paper_step(w, w->V_try, report);
     default:
         return lowrank_manifold_step(w, w->V_try);
     }
@@ -95,7 +95,7 @@ static bdml_status take_turns(lowrank *w, bdml_lowrank_report *report)
     while (report->turns < w->s->alternations && !out_of_time(w)) {
         BDML_GO(bdml_progress(w->h, "alternate", report->turns, w->s->alternations));
         BDML_GO(propose(w, report));
-        BDML_GO(lowrank_lambda_step(w, w->V_try, w->lambda_try, true, &r));
+        BDML_GO(lowrank_lambda_step(w, w->V_try, w->lambda_try, true, false, &r));
         double before = w->result.upper;
         bool better = usable(&r) && r.upper < before;
         bdml_log(w->h, BDML_LOG_TABLE, "  turn %3d   objective %+.6e   %s%s", report->turns + 1,
@@ -109,6 +109,25 @@ static bdml_status take_turns(lowrank *w, bdml_lowrank_report *report)
 done:
     bdml_solve_result_free(&r);
     return status;
+}
+
+/* The last Lambda to the gap that was asked for. */
+static bdml_status finish(lowrank *w)
+{
+    bdml_solve_result r = {0};
+    if (out_of_time(w)) return BDML_OK;
+    memcpy(w->V_try, w->V, sizeof *w->V * (size_t)w->r * (size_t)w->q);
+    memcpy(w->lambda_try, w->lambda, sizeof *w->lambda * (size_t)w->q);
+    BDML_TRY(lowrank_lambda_step(w, w->V_try, w->lambda_try, true, true, &r));
+    if (usable(&r) && r.upper <= w->result.upper)
+        accept(w, &r);
+    else if (usable(&r) && r.lower > w->result.lower) { /* the same metric with a better bound */
+        w->result.lower = r.lower;
+        w->result.gap = (w->result.upper - r.lower) / BDML_MAX(fabs(w->result.upper), 1e-300);
+        memcpy(w->result.y, r.y, sizeof *r.y * (size_t)w->c->m);
+    }
+    bdml_solve_result_free(&r);
+    return BDML_OK;
 }
 
 /* Q = V' basis', q rows of d; the result goes to the caller. */
@@ -132,7 +151,12 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
     lowrank w;
 
     memset(r, 0, sizeof *r);
-    *report = (bdml_lowrank_report){.lower = -INFINITY, .lower_q = -INFINITY};
+    *report = (bdml_lowrank_report){.lower = -INFINITY,
+                                    .lower_q = -INFINITY,
+                                    .sdp_lower = NAN,
+                                    .nu = NAN,
+                                    .zeta = NAN,
+                                    .omega = NAN};
     if (s->q < 1 || s->q > d)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be from 1 to the dimension %d, got %d", d,
                          s->q);
@@ -144,12 +168,16 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
     }
     report->span = w.r;
     w.C = s->solve.hard ? 0.0 : s->solve.C;
-    BDML_GO(lowrank_lambda_step(&w, w.V, w.lambda, false, &w.result));
+    bool fixed = s->step == BDML_Q_NONE || (s->full && w.r == w.q); /* nowhere to go */
+    BDML_GO(lowrank_lambda_step(&w, w.V, w.lambda, false, fixed, &w.result));
     report->start = w.result.upper;
     report->C0 = w.result.C0;
     if (!s->solve.hard) w.C = w.result.C; /* the same objective for every Q */
     w.idle = idle(&w);
-    if (usable(&w.result) && s->step != BDML_Q_NONE) BDML_GO(take_turns(&w, report));
+    if (usable(&w.result) && !fixed) {
+        BDML_GO(take_turns(&w, report));
+        BDML_GO(finish(&w));
+    }
     if (s->bound > 0 && (usable(&w.result) || s->solve.hard))
         BDML_GO(lowrank_joint_bound(&w, report));
     hand_over(&w, Q, r, report);

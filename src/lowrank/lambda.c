@@ -8,6 +8,8 @@
 
 /* Objectives below this share of that of M = 0 count as that share, when it comes to the gap. */
 static const double SMALL = 0.01, MOST_GAP = 0.1;
+/* Gap of the solves that others follow. */
+static const double PASSING_GAP = 1e-2;
 
 /* V <- V U, Lambda <- diag; r->m follows. */
 static bdml_status turn(lowrank *w, double *V, double *lambda, bdml_solve_result *r)
@@ -36,7 +38,7 @@ static const double *warm_start(lowrank *w, const double *lambda)
     return w->gv;
 }
 
-bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm,
+bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm, bool last,
                                 bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
@@ -50,6 +52,7 @@ bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm
     bdml_la_mirror(q, w->gq, q);
     BDML_TRY(bdml_problem_new(w->h, w->n, q, w->points, q, w->c, w->gq, !w->s->full, &p));
     if (w->C > 0.0) s.C = w->C;
+    if (!last) s.gap = BDML_MAX(s.gap, PASSING_GAP);
     if (w->idle > 0.0) /* digits below those of the objective of M = 0 are not worth their price */
         s.gap = BDML_MIN(s.gap * BDML_MAX(1.0, SMALL * w->idle / w->result.upper), MOST_GAP);
     if (warm) s.warm_metric = warm_start(w, lambda);

@@ -16,7 +16,6 @@
 
 /* Choices of the setting "q-step", in its order. */
 typedef enum bdml_q_step {
-    BDML_Q_AUTO,
     BDML_Q_MANIFOLD, /* descent on the manifold of orthonormal rows */
     BDML_Q_HULL,     /* solve over the convex hull, round to the leading eigenvectors */
     BDML_Q_PAPER,    /* the paper's relaxation and randomisation */
@@ -25,8 +24,8 @@ typedef enum bdml_q_step {
 
 typedef struct bdml_lowrank_settings {
     int q;
-    bdml_q_step step; /* not AUTO */
-    bool full;        /* Lambda a full q x q matrix in each Lambda-step; else diagonal */
+    bdml_q_step step;
+    bool full; /* Lambda a full q x q matrix in each Lambda-step; else diagonal */
     int64_t
         span; /* dimensions in which Q is sought, at least q; 0: a fifth of the number of points */
     int alternations;          /* at most */
@@ -43,6 +42,9 @@ typedef struct bdml_lowrank_report {
     double lower;    /* of every Q and Lambda; -infinity: not computed */
     double lower_q;  /* step hull: of every Q with the Lambda of the last step; else -infinity */
     double upper_q;  /* step hull: objective of the start of that step */
+    /* step paper: proven lower end of its relaxation at the last Lambda, and the sample taken: least margin over
+     * mu, error of orthogonality, objective over that of the relaxation; else NaN */
+    double sdp_lower, nu, zeta, omega;
     bool infeasible; /* hard: proven that no Q and Lambda meet the margins */
     double C, C0;    /* soft: weight, and threshold of the first Lambda-step */
     double seconds;
@@ -102,15 +104,16 @@ bdml_status lowrank_problem(lowrank *w); /* w->p */
 void lowrank_metric(const lowrank *w, const double *V, const double *lambda, double *scaled,
                     double *M);
 
-/* lambda.c: Lambda for V, from lambda (0: anywhere); V is turned so that Lambda is diagonal, lambda descending
+/* lambda.c: Lambda for V, from lambda if `warm`; last: to the gap asked for, else only roughly; V is turned so that Lambda is diagonal, lambda descending
  * or in the order of V's columns. */
-bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm,
+bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm, bool last,
                                 bdml_solve_result *r);
 
 /* Q-steps: V_try in: V; out: the proposal for the Lambda of w. */
 bdml_status lowrank_manifold_step(lowrank *w, double *V_try); /* manifold.c */
 bdml_status lowrank_hull_step(lowrank *w, double *V_try, bdml_lowrank_report *report); /* relax.c */
-bdml_status lowrank_paper_step(lowrank *w, double *V_try);                             /* paper.c */
+bdml_status lowrank_paper_step(lowrank *w, double *V_try,
+                               bdml_lowrank_report *report); /* paper.c */
 /* relax.c: report->lower and infeasible, over every Q and Lambda. */
 bdml_status lowrank_joint_bound(lowrank *w, bdml_lowrank_report *report);
 

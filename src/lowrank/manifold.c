@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_STEPS = 40, /* of one Q-step: then Lambda should have its turn */
+    MOST_STEPS = 20, /* of one Q-step: then Lambda should have its turn */
     MOST_HALVINGS = 25
 };
 static const double ARMIJO = 1e-4;

@@ -40,6 +40,13 @@ static bdml_status describe(bdml_handle *h, const bdml_lowrank_settings *s,
             bad |= json_object_set_new(o, "q_lower", json_real(r->lower_q));
             bad |= json_object_set_new(o, "q_upper", json_real(r->upper_q));
         }
+        if (s->step == BDML_Q_PAPER && r->turns > 0)
+            bad |= json_object_set_new(o, "relaxation",
+                                       json_pack("{s:o, s:o, s:o, s:o}", "lower",
+                                                 number_or_null(r->sdp_lower), "nu",
+                                                 number_or_null(r->nu), "zeta",
+                                                 number_or_null(r->zeta), "omega",
+                                                 number_or_null(r->omega)));
         if (r->infeasible) bad |= json_object_set_new(o, "infeasible_for_every_q", json_true());
     }
     if (bad || json_object_set_new(model->info, "low_rank", o) != 0)
@@ -216,6 +223,10 @@ static bdml_status fit_joint(bdml_handle *h, const bdml_training *t, const bdml_
                           f.g_scale};
     if (status == BDML_OK) status = bdml_claim_result(h, &solved, model);
     bdml_reference_free(&reference);
+    if (status == BDML_ERR_INFEASIBLE)
+        status = report.infeasible
+                     ? bdml_fail_context(h, status, "with every Q of rank %d", s->q)
+                     : bdml_fail_context(h, status, "with Q at its start (another start may do)");
     if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) goto done;
     if (f.selection && json_object_set(model->info, "selection", f.selection) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
@@ -237,7 +248,6 @@ bdml_status bdml_fit_lowrank(bdml_handle *h, const bdml_training *t, bool stated
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "rank must be at most %d, the dimension of the prepared points, got %d",
                          t->d, s.q);
-    if (s.step == BDML_Q_AUTO) s.step = BDML_Q_NONE;
     if (s.step == BDML_Q_NONE && s.full) return fit_fixed(h, t, &s, stated, model);
     return fit_joint(h, t, &s, stated, model);
 }
