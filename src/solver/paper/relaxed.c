@@ -100,7 +100,7 @@ static bdml_status init(bdml_mwu *w)
     }; /* warm starts are near, and any Y that is good enough serves */
     bdml_relaxed *x = w->own;
     bdml_status status = BDML_OK;
-    if (x->tolerance == 0.0) x->tolerance = 1e-2; /* any Y with a sum of slacks >= 0 serves */
+    if (x->tolerance == 0.0) x->tolerance = 1e-3; /* any Y with a sum of slacks >= 0 serves */
     x->least = INFINITY;
     for (int i = 0; i < x->q; i++) {
         x->trace += x->lambda[i];
