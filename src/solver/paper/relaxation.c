@@ -114,6 +114,7 @@ static void take_average(search *b, const bdml_mwu_result *m, double nu)
     b->relaxed.atoms = old;
     b->r->violation = m->violation;
     b->r->margin_violation = m->margin_violation;
+    b->r->average_nu = nu;
     b->r->orthogonality = bdml_relaxed_form.violation(b->w);
     b->r->objective_mean = m->objective;
 }
