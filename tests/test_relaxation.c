@@ -576,6 +576,50 @@ static void refused_arguments(void **state)
     toy_free(&T);
 }
 
+/* A time limit ends the search and leaves something to sample from. */
+static void time_limit_is_kept(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 3, 20, 4, 12, 'p');
+    double lambda[2] = {1, 2}, Q[8];
+    bdml_relaxation_settings s = bdml_relaxation_defaults();
+    bdml_relaxation_report r;
+    random_rows(h, 3, 2, 4, Q);
+    s.rounds = 1000000;
+    s.samples = 20;
+    s.margin = 0.05;
+    s.time_limit = 0.02;
+    check_ok(h, bdml_relaxation_q_step(h, T.op, T.c, 4, 2, lambda, &s, Q, &r));
+    check_true(r.rounds > 0 && r.rounds < s.rounds && r.samples == 20);
+    check_orthonormal(2, 4, Q);
+    /* calls are counted */
+    s = bdml_relaxation_defaults();
+    s.calls = 2;
+    s.rounds = 10;
+    check_ok(h, bdml_relaxation_q_step(h, T.op, T.c, 4, 2, lambda, &s, Q, &r));
+    check_true(r.infeasible || r.calls <= 3);
+    toy_free(&T);
+}
+
+/* The guarantee mode through the whole step: the average that is sampled misses nothing by more than delta; and a
+ * delta that takes more rounds than are kept is refused. */
+static void step_with_a_guarantee(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 8, 10, 3, 5, 'p');
+    double lambda[2] = {1, 2}, Q[6];
+    bdml_relaxation_settings s = bdml_relaxation_defaults();
+    bdml_relaxation_report r;
+    random_rows(h, 8, 2, 3, Q);
+    s.delta = 0.5;
+    check_ok(h, bdml_relaxation_q_step(h, T.op, T.c, 3, 2, lambda, &s, Q, &r));
+    check_true(!r.infeasible && r.violation <= s.delta && r.orthogonality <= s.delta);
+    s.delta = 1e-4;
+    check_fails(h, bdml_relaxation_q_step(h, T.op, T.c, 3, 2, lambda, &s, Q, &r), BDML_ERR_ARGUMENT,
+                "raise delta");
+    toy_free(&T);
+}
+
 /* Rounds take no memory. */
 static void rounds_allocate_nothing(void **state)
 {
@@ -660,6 +704,8 @@ int main(void)
         handle_test(step_is_sound),
         handle_test(infeasible_margins),
         handle_test(refused_arguments),
+        handle_test(time_limit_is_kept),
+        handle_test(step_with_a_guarantee),
         handle_test(rounds_allocate_nothing),
         cmocka_unit_test(same_bits_for_any_threads),
         handle_test(failing_memory),
