@@ -109,9 +109,11 @@ static const cli_command commands[] = {
      COMMON "input", "bdml certify wine.bdml wine.csv", cli_certify},
     {"bound", "KIND [MODEL] [DATA]", "[--distortion K --trace R ...]",
      "evaluate the bounds that the paper proves",
-     "KIND is stability (how much the loss can change when one example is replaced), generalization "
+     "KIND is stability (how much the loss can change when one example is replaced), "
+     "generalization "
      "(true risk by the empirical one) or tail (probability that Gaussian samples of the relaxed "
-     "problem for Q are good). The numbers come from the options, or from MODEL and the DATA it was "
+     "problem for Q are good). The numbers come from the options, or from MODEL and the DATA it "
+     "was "
      "learned from. Without options tail evaluates the example of the paper beside the figure that "
      "it prints. These bounds are loose: docs/bounds.md says how loose.",
      COMMON "input bound --distortion --trace",

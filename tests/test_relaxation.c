@@ -123,6 +123,54 @@ static void run_close(run *R)
     bdml_mwu_free(R->w);
 }
 
+/* z = (a G + A*y) u and the differences times u, by points (few of them, many pairs) and by pairs; values of u u'. */
+static void products_are_those_of_the_matrix(void **state)
+{
+    bdml_handle *h = *state;
+    for (int k = 0; k < 8; k++) {
+        enum { D = 5 };
+        int64_t n = k % 2 ? 7 : 200;
+        toy T = make_toy(h, (uint64_t)k, n, D, 60, k % 4 < 2 ? 'p' : 't');
+        check_true((T.c->pairs > 2 * n) == (n == 7)); /* which of the two forms it is */
+        bdml_rng r = bdml_rng_make(5, (uint64_t)k);
+        plain P = plain_of(&T);
+        double *y = calloc((size_t)T.c->m, sizeof *y), *v = calloc((size_t)T.c->m, sizeof *v);
+        double *dot = calloc((size_t)T.c->pairs, sizeof *dot), g[D * D], s[D * D], u[D], z[D],
+               m[D * D];
+        bdml_products *pr = NULL;
+        for (int64_t t = 0; t < T.c->m; t++) y[t] = bdml_rng_normal(&r);
+        for (int i = 0; i < D; i++) u[i] = bdml_rng_normal(&r);
+        plain_objective(&P, g);
+        plain_adjoint(&P, y, s);
+        check_ok(h, bdml_products_new(h, T.op, &pr));
+        bdml_products_weigh(pr, -1.7, y);
+        bdml_products_apply(pr, u, dot, z);
+        double f = bdml_products_values(pr, dot, 0.6, v), want = 0;
+        for (int i = 0; i < D; i++) {
+            double sum = 0;
+            for (int j = 0; j < D; j++) {
+                sum += (s[i * D + j] - 1.7 * g[i * D + j]) * u[j];
+                m[i * D + j] = 0.6 * u[i] * u[j];
+                want += g[i * D + j] * m[i * D + j];
+            }
+            check_close(z[i], sum, 1e-10);
+        }
+        check_close(f, want, 1e-11 * (1 + want));
+        for (int64_t t = 0; t < T.c->m; t++) check_close(v[t], plain_value(&P, m, t), 1e-10);
+        for (int64_t p = 0; p < T.c->pairs; p++) {
+            double sum = 0;
+            for (int j = 0; j < D; j++)
+                sum += (T.x[T.c->pi[p] * D + j] - T.x[T.c->pj[p] * D + j]) * u[j];
+            check_close(dot[p], sum, 1e-11);
+        }
+        bdml_products_free(pr);
+        toy_free(&T);
+        free(y);
+        free(v);
+        free(dot);
+    }
+}
+
 /* ---- the dense form ------------------------------------------------------------------------------------------------ */
 
 /* C += p X x L, index of Q's entry (i, a): a q + i. */
@@ -183,6 +231,22 @@ static double dense_matrix(const toy *T, const run *R, const double *lambda, dou
     return ph;
 }
 
+/* Weights of the orthogonality rows anywhere: for exact eigenvectors B stays diagonal from the start on, and the rows
+ * off the diagonal would not be seen. */
+static void random_weights(uint64_t seed, run *R)
+{
+    bdml_rng r = bdml_rng_make(seed, 8);
+    int q = R->x.q;
+    R->w->total = R->w->w0;
+    for (int64_t t = 0; t < R->w->m; t++) R->w->total += R->w->w[t];
+    for (int v = 0; v < q; v++)
+        for (int u = v; u < q; u++) {
+            R->x.plus[v * q + u] = 2.0 * bdml_rng_uniform(&r);
+            R->x.minus[v * q + u] = 2.0 * bdml_rng_uniform(&r);
+            R->w->total += R->x.plus[v * q + u] + R->x.minus[v * q + u];
+        }
+}
+
 /* After any number of rounds the decoupled oracle has the largest eigenvalue of the dense matrix, at its vector; and
  * the values and the weights of a round are those of Y = q v v'. */
 static void oracle_is_that_of_the_dense_form(void **state)
@@ -201,6 +265,7 @@ static void oracle_is_that_of_the_dense_form(void **state)
             random_lambda(seed, q, lambda);
             run_open(h, &T, q, lambda, 1 + 7 * k, 0.0, &R);
             check_ok(h, bdml_mwu_run(R.w, 3.0, &R.r));
+            if (k >= 2) random_weights(seed, &R);
             check_ok(h, bdml_relaxed_oracle(R.w, &infeasible));
             double ph = dense_matrix(&T, &R, lambda, C), at = 0, size = 0;
             for (int a = 0; a < d; a++)
@@ -248,6 +313,8 @@ static void weights_of_orthogonality(void **state)
     run R;
     run_open(h, &T, Q, lambda, 9, 0.0, &R);
     check_ok(h, bdml_mwu_run(R.w, 3.0, &R.r));
+    random_weights(5, &R);
+    for (int i = 0; i < Q; i++) R.x.w[i] = (i % 2 ? -0.3 : 0.5) + 0.1 * i;
     memcpy(plus, R.x.plus, sizeof plus);
     memcpy(minus, R.x.minus, sizeof minus);
     double step = R.w->epsilon / R.w->rho;
@@ -576,6 +643,50 @@ static void refused_arguments(void **state)
     toy_free(&T);
 }
 
+/* A time limit ends the search and leaves something to sample from. */
+static void time_limit_is_kept(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 3, 20, 4, 12, 'p');
+    double lambda[2] = {1, 2}, Q[8];
+    bdml_relaxation_settings s = bdml_relaxation_defaults();
+    bdml_relaxation_report r;
+    random_rows(h, 3, 2, 4, Q);
+    s.rounds = 1000000;
+    s.samples = 20;
+    s.margin = 0.05;
+    s.time_limit = 0.02;
+    check_ok(h, bdml_relaxation_q_step(h, T.op, T.c, 4, 2, lambda, &s, Q, &r));
+    check_true(r.rounds > 0 && r.rounds < s.rounds && r.samples == 20);
+    check_orthonormal(2, 4, Q);
+    /* calls are counted */
+    s = bdml_relaxation_defaults();
+    s.calls = 2;
+    s.rounds = 10;
+    check_ok(h, bdml_relaxation_q_step(h, T.op, T.c, 4, 2, lambda, &s, Q, &r));
+    check_true(r.infeasible || r.calls <= 3);
+    toy_free(&T);
+}
+
+/* The guarantee mode through the whole step: the average that is sampled misses nothing by more than delta; and a
+ * delta that takes more rounds than are kept is refused. */
+static void step_with_a_guarantee(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 8, 10, 3, 5, 'p');
+    double lambda[2] = {1, 2}, Q[6];
+    bdml_relaxation_settings s = bdml_relaxation_defaults();
+    bdml_relaxation_report r;
+    random_rows(h, 8, 2, 3, Q);
+    s.delta = 0.5;
+    check_ok(h, bdml_relaxation_q_step(h, T.op, T.c, 3, 2, lambda, &s, Q, &r));
+    check_true(!r.infeasible && r.violation <= s.delta && r.orthogonality <= s.delta);
+    s.delta = 1e-4;
+    check_fails(h, bdml_relaxation_q_step(h, T.op, T.c, 3, 2, lambda, &s, Q, &r), BDML_ERR_ARGUMENT,
+                "raise delta");
+    toy_free(&T);
+}
+
 /* Rounds take no memory. */
 static void rounds_allocate_nothing(void **state)
 {
@@ -650,6 +761,7 @@ static void failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        handle_test(products_are_those_of_the_matrix),
         handle_test(oracle_is_that_of_the_dense_form),
         handle_test(weights_of_orthogonality),
         handle_test(guarantee_holds),
@@ -660,6 +772,8 @@ int main(void)
         handle_test(step_is_sound),
         handle_test(infeasible_margins),
         handle_test(refused_arguments),
+        handle_test(time_limit_is_kept),
+        handle_test(step_with_a_guarantee),
         handle_test(rounds_allocate_nothing),
         cmocka_unit_test(same_bits_for_any_threads),
         handle_test(failing_memory),

@@ -159,9 +159,10 @@ static void reset(bdml_mwu *w)
 {
     w->round = 0;
     if (!w->warm) {
-        w->w0 = 1.0;
+        w->w0 =
+            w->observed ? (double)w->m : 1.0; /* one row against m: as heavy as they are together */
         for (int64_t t = 0; t < w->m; t++) w->w[t] = 1.0;
-        w->total = (double)w->rows;
+        w->total = (double)w->rows - 1.0 + w->w0;
     }
     w->sum_f = 0.0;
     memset(w->sum_v, 0, sizeof *w->sum_v * (size_t)w->m);

@@ -290,8 +290,11 @@ static void consider_start(judge *J, const bdml_relaxation_settings *s, const do
     r->nu = r->start_nu = nu_of(J);
     set_screen(J);
     if (r->nu >= 1.0) r->achieved = BDML_MIN(r->achieved, r->objective);
+    static const double MORE =
+        1e-12; /* a sample that differs by rounding alone does not replace the start */
+    double merit = r->nu / r->objective;
     bool candidate = s->rule == BDML_SAMPLE_SCALE_FREE;
-    *best = (choice){.sample = -1, .merit = candidate ? r->nu / r->objective : -INFINITY};
+    *best = (choice){.sample = -1, .merit = candidate ? merit + MORE * fabs(merit) : -INFINITY};
 }
 
 /* What Theorem 2 speaks of: the chosen sample as it was drawn. */

@@ -31,6 +31,7 @@ typedef struct search {
     bdml_atoms best;              /* of the best average so far, */
     double merit;                 /* its nu / objective */
     double *y;                    /* multipliers of L */
+    bool stopped;                 /* by the time limit */
     bdml_relaxation_report *r;
 } search;
 
@@ -74,7 +75,6 @@ static bdml_paper_settings weights_settings(const bdml_relaxation_settings *s, d
     p.epsilon = s->epsilon;
     p.scaling = s->scaling;
     p.gap = s->gap;
-    p.time_limit = s->time_limit;
     return p;
 }
 
@@ -114,6 +114,7 @@ static void take_average(search *b, const bdml_mwu_result *m, double nu)
     b->relaxed.atoms = old;
     b->r->violation = m->violation;
     b->r->margin_violation = m->margin_violation;
+    b->r->average_nu = nu;
     b->r->orthogonality = bdml_relaxed_form.violation(b->w);
     b->r->objective_mean = m->objective;
 }
@@ -133,6 +134,12 @@ static bdml_status run_once(search *b, double bound, bool *decided)
              m.seconds, m.violation);
     *decided = true;
     if (m.verdict == BDML_MWU_INFEASIBLE) return take_refusal(b, &m);
+    if (b->relaxed.atoms.count < b->w->round)
+        return bdml_fail(b->h, BDML_ERR_ARGUMENT,
+                         "delta = %g took %lld rounds, of which %lld at most are kept to sample "
+                         "from: raise delta, or leave it out",
+                         b->s->delta, (long long)b->w->round, (long long)b->relaxed.atoms.room);
+    b->stopped = m.verdict == BDML_MWU_STOPPED;
     double nu = average_nu(b->w);
     take_average(b, &m, nu);
     *decided =
@@ -146,14 +153,18 @@ static bdml_status try_bound(search *b, double bound)
 {
     enum { TIMES = 3 };
     bool decided = false;
-    for (int k = 0; k < TIMES && !decided; k++) BDML_TRY(run_once(b, bound, &decided));
+    for (int k = 0; k < TIMES && !decided && !b->stopped; k++) {
+        if (k > 0 && b->r->calls >= b->s->calls) break;
+        BDML_TRY(run_once(b, bound, &decided));
+    }
+    if (b->stopped) return BDML_OK;
     if (bound > b->L && bound < b->U) b->U = bound;
     return BDML_OK;
 }
 
 static bool open_ended(const search *b)
 {
-    return !b->r->infeasible && b->r->calls < b->s->calls;
+    return !b->r->infeasible && !b->stopped && b->r->calls < b->s->calls;
 }
 
 /* Bounds from that of the start up, until one is not refused. */
@@ -213,6 +224,7 @@ static bdml_status prepare(search *b, bdml_margin *op, const bdml_constraints *c
     BDML_NEW(b->h, b->y, c->m);
     BDML_GO(bdml_mwu_build(b->h, &b->problem, &settings, &bdml_relaxed_form, &b->relaxed, &b->w));
     b->U_most = trace * b->relaxed.g_trace;
+    if (b->s->time_limit > 0.0) b->w->deadline = bdml_now() + b->s->time_limit;
 done:
     return status;
 }
@@ -274,6 +286,7 @@ static bdml_status sample_exact(search *b, bdml_solve_result *solution, double *
     BDML_TRY(exact_root(b->h, x->d, solution->m, x->eigen, &x->ws, &from));
     b->r->rank = from.rank * x->q;
     b->r->objective_mean = solution->upper;
+    b->r->average_nu = 1.0; /* at least */
     return bdml_randomise(b->h, x->op, b->problem.c, &from, x->lambda, b->s, solution->upper, Q,
                           b->r);
 }

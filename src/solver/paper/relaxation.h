@@ -63,6 +63,7 @@ typedef struct bdml_relaxation_report {
     int64_t rounds;          /* in all calls */
     double violation;        /* worst miss of a row by the average that was sampled */
     double margin_violation; /* of the margins alone */
+    double average_nu;       /* least <A_t,M>/mu_t of that average */
     double orthogonality;    /* of the orthogonality rows alone */
     double objective_mean;   /* (G x L).Z of that average */
     int64_t samples;

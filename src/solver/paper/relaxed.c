@@ -99,7 +99,7 @@ static bdml_status init(bdml_mwu *w)
     }; /* warm starts are near, and any Y that is good enough serves */
     bdml_relaxed *x = w->own;
     bdml_status status = BDML_OK;
-    if (x->tolerance == 0.0) x->tolerance = 1e-2; /* any Y with a sum of slacks >= 0 serves */
+    if (x->tolerance == 0.0) x->tolerance = 1e-3; /* any Y with a sum of slacks >= 0 serves */
     x->least = INFINITY;
     for (int i = 0; i < x->q; i++) {
         x->trace += x->lambda[i];
@@ -183,7 +183,7 @@ static void values(bdml_mwu *w)
     w->f = bdml_products_values(x->products, x->dot, q * x->stretch, w->v);
     for (int j = 0; j < q; j++)
         for (int i = j; i < q; i++) COL(x->sum_C, q, j)[i] += q * x->w[i] * x->w[j];
-    if (x->atoms.count >= x->atoms.room) return; /* refused by the caller before it comes to that */
+    if (x->atoms.count >= x->atoms.room) return; /* the caller sees that there were more rounds */
     memcpy(COL(x->atoms.u, x->d, x->atoms.count), x->u, sizeof *x->u * (size_t)x->d);
     memcpy(COL(x->atoms.w, q, x->atoms.count), x->w, sizeof *x->w * (size_t)q);
     x->atoms.count++;
@@ -213,9 +213,9 @@ static void shrink(bdml_mwu *w, double factor)
 
 /* Column j of the two triangles below the diagonal: slack_i = factor w_i for the row that says >=. Returns the sum
  * of the new weights. */
-BDML_CLONES static double update_column(int n, const double *restrict w, double factor, double up,
-                                        double down, double least, double *restrict plus,
-                                        double *restrict minus)
+BDML_CLONES static double update_off_diagonal(int n, const double *restrict w, double factor,
+                                              double up, double down, double least,
+                                              double *restrict plus, double *restrict minus)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -242,8 +242,8 @@ static double update(bdml_mwu *w)
         *plus = BDML_MAX(*plus * bdml_weights_factor(w, slack), least);
         *minus = BDML_MAX(*minus * bdml_weights_factor(w, -slack), least);
         sum += *plus + *minus +
-               update_column(q - j - 1, x->w + j + 1, x->scale_off * 2.0 * q * x->w[j], up, down,
-                             least, plus + 1, minus + 1);
+               update_off_diagonal(q - j - 1, x->w + j + 1, x->scale_off * 2.0 * q * x->w[j], up,
+                                   down, least, plus + 1, minus + 1);
     }
     w->exceeded = BDML_MAX(w->exceeded, largest(w) / BDML_MIN(w->rho, w->rho_negative));
     return sum;
