@@ -23,6 +23,9 @@ enum { LOOK = 4 };                /* steps between two looks at the bound */
 enum { NEWTON = 100 };            /* steps for b at most; a bracket keeps it safe */
 static const double SHRINK = 0.7; /* of the step bound after each success: curvature varies */
 
+/* Of the mean of the losses, relative: a decrease below it cannot be seen. */
+static const double ROUNDING = 1e-13;
+
 typedef struct ldml {
     bdml_handle *h;
     bdml_pairset *set;
@@ -162,7 +165,7 @@ static bdml_status descend(ldml *s, double fy, double *fx)
             square += change * change;
         }
         *fx = likelihood(s, s->px);
-        if (*fx <= fy + linear + square / (2.0 * s->step) + 1e-14 * fy) return BDML_OK;
+        if (*fx <= fy + linear + square / (2.0 * s->step) + ROUNDING * fy) return BDML_OK;
         s->step /= 2.0;
     }
 }
