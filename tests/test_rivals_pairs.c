@@ -378,6 +378,37 @@ static void test_covariance_prior_is_invariant(void **state)
     bdml_free_dataset(data);
 }
 
+/* itml-gamma 0: one of the four, the same every time, and as good on rows left out as the best. */
+static void test_itml_chooses(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 90, 4, 3, 3.0);
+    static const double gammas[] = {0.01, 0.1, 1, 10};
+    double first[16], m[16];
+    bdml_model *model = fit(h, data, "method itml threads 1 itml-gamma 0 gap 0.01");
+    double gamma = told(model, "gamma");
+    int found = 0;
+    for (int g = 0; g < 4; g++) found += gamma == gammas[g];
+    assert_int_equal(found, 1);
+    check_ok(h, bdml_model_get_metric(h, model, first));
+    bdml_free_model(model);
+    char value[32];
+    snprintf(value, sizeof value, "%g", gamma);
+    check_ok(h, bdml_set(h, "itml-gamma", value));
+    model = fit(h, data, "threads 2");
+    check_ok(h, bdml_model_get_metric(h, model, m));
+    assert_memory_equal(m, first, sizeof m);
+    bdml_free_model(model);
+    /* given pairs have no rows to leave out */
+    const int32_t near[] = {0, 3}, far[] = {0, 1};
+    bdml_constraints *c = NULL;
+    check_ok(h, bdml_constraints_from_arrays(h, 90, 1, near, 1, far, 0, NULL, &c));
+    check_ok(h, bdml_set(h, "itml-gamma", "0"));
+    check_fails(h, bdml_train(h, data, c, &model), BDML_ERR_ARGUMENT, "needs labels");
+    bdml_free_constraints(c);
+    bdml_free_dataset(data);
+}
+
 /* ---- every method ------------------------------------------------------------------------------------------ */
 
 static void test_segment_as_it_is(void **state)
@@ -415,7 +446,7 @@ static void test_refusals(void **state)
         check_fails(h, bdml_train(h, same, NULL, &model), BDML_ERR_DATA, "identical");
         check_fails(h, bdml_train(h, same, NULL, &model), BDML_ERR_DATA, methods[k]);
     }
-    check_fails(h, bdml_set(h, "itml-gamma", "0"), BDML_ERR_ARGUMENT, "itml-gamma");
+    check_fails(h, bdml_set(h, "itml-gamma", "-1"), BDML_ERR_ARGUMENT, "itml-gamma");
     check_fails(h, bdml_set(h, "mmc-spread", "1.5"), BDML_ERR_ARGUMENT, "mmc-spread");
     check_fails(h, bdml_set(h, "ldml-penalty", "0"), BDML_ERR_ARGUMENT, "ldml-penalty");
     check_fails(h, bdml_set(h, "random-pairs", "-1"), BDML_ERR_ARGUMENT, "random-pairs");
@@ -519,15 +550,17 @@ static void test_memory(void **state)
 {
     static const char *const methods[COUNT] = METHODS;
     bdml_dataset *data = clouds(*state, 30, 3, 2, 2.0);
-    for (int k = 0; k <= COUNT; k++) { /* once more: KISSME on drawn pairs */
+    for (int k = 0; k <= COUNT + 1;
+         k++) { /* once more: KISSME on drawn pairs, ITML with a choice */
         bdml_status status = BDML_ERR_MEMORY;
         int64_t n = 1;
         for (; status == BDML_ERR_MEMORY; n++) {
             bdml_handle *h = NULL;
             bdml_model *model = NULL;
             assert_int_equal(bdml_create(&h), BDML_OK);
-            set_all(h, k == COUNT ? "threads 1 random-pairs 20"
-                                  : "threads 1 gap 0.1 itml-prior covariance");
+            set_all(h, k == COUNT  ? "threads 1 random-pairs 20"
+                       : k > COUNT ? "threads 1 gap 0.5 itml-gamma 0 random-pairs 20"
+                                   : "threads 1 gap 0.1 itml-prior covariance");
             check_ok(h, bdml_set(h, "method", methods[k % COUNT]));
             h->fail_alloc = n;
             status = bdml_train(h, data, NULL, &model);
@@ -556,6 +589,7 @@ int main(void)
         handle_test(test_itml_fixed_point),
         handle_test(test_itml_is_the_sources),
         handle_test(test_itml_keeps_the_prior),
+        handle_test(test_itml_chooses),
         handle_test(test_covariance_prior_is_invariant),
         handle_test(test_segment_as_it_is),
         handle_test(test_refusals),

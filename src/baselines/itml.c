@@ -23,7 +23,7 @@
  * Blocks. Projections onto the pairs of a block need M only through W = M Z and K = Z'MZ: rank-one steps
  * work on K, and M gets one product of rank "block". The steps are those of the one-by-one method; the
  * work is BLAS-3. After each sweep M is made anew from lambda, so rounding does not gather. */
-#include "baselines/pairs.h"
+#include "baselines/itml.h"
 
 #include <stdlib.h>
 
@@ -84,11 +84,11 @@ static bdml_status set_bounds(itml *s)
     return BDML_OK;
 }
 
-static bdml_status start(bdml_handle *h, bdml_pairset *set, itml *s)
+static bdml_status start(bdml_handle *h, bdml_pairset *set, double gamma, itml *s)
 {
     bdml_status status = BDML_OK;
     *s = (itml){.h = h, .set = set, .r = set->r, .m = set->similar + set->dissimilar};
-    s->gamma = bdml_opt_real(h, BDML_OPT_ITML_GAMMA);
+    s->gamma = gamma;
     s->block = s->r >= WIDE_FROM ? WIDE : NARROW;
     size_t r = (size_t)s->r, block = (size_t)s->block;
     BDML_NEW(h, s->xi0, s->m);
@@ -235,14 +235,14 @@ static bdml_status solve(itml *s, bdml_solution *told)
 /* ---- the method ------------------------------------------------------------------------------------------- */
 
 /* Prior identity: outside the span of the pairs M stays I. */
-static bdml_status set_metric(bdml_handle *h, const itml *s, bdml_model *model)
+static bdml_status make_map(bdml_handle *h, const itml *s, int *q, double **out)
 {
     bdml_status status = BDML_OK;
     int d = s->set->d, r = s->r;
-    double *m = NULL, *half = NULL;
+    double *m = NULL, *half = NULL, kappa;
 
     if (bdml_opt_int(h, BDML_OPT_ITML_PRIOR) != PRIOR_IDENTITY || r == d)
-        return bdml_pairset_finish(h, s->set, s->metric, model);
+        return bdml_pairset_map(h, s->set, s->metric, q, out);
     BDML_NEW(h, m, (size_t)d * (size_t)d);
     BDML_NEW(h, half, (size_t)d * (size_t)r);
     for (int j = 0; j < r; j++) COL(s->metric, r, j)[j] -= 1.0;
@@ -250,29 +250,46 @@ static bdml_status set_metric(bdml_handle *h, const itml *s, bdml_model *model)
     bdml_la_gemm('N', 'T', d, d, r, 1.0, half, d, s->set->b, d, 0.0, m, d);
     for (int j = 0; j < d; j++) COL(m, d, j)[j] += 1.0;
     bdml_la_mirror(d, m, d);
-    status = bdml_model_set_metric(h, model, m);
+    status = bdml_metric_factor(h, d, m, q, out, &kappa);
 done:
     free(m);
     free(half);
     return status;
 }
 
-bdml_status bdml_fit_itml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_itml_map(bdml_handle *h, const bdml_training *t, double gamma, int *q, double **l,
+                          bdml_solution *told)
 {
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
-    bdml_solution told = {0};
     itml s = {0};
 
     BDML_GO(bdml_pairset_new(h, "itml", t, true, &set));
     if (bdml_opt_int(h, BDML_OPT_ITML_PRIOR) == PRIOR_COVARIANCE)
         BDML_GO(bdml_pairset_whiten_all(h, &set));
-    BDML_GO(start(h, &set, &s));
-    BDML_GO(solve(&s, &told));
-    BDML_GO(set_metric(h, &s, model));
-    status = bdml_solution_record(h, &told, model);
+    BDML_GO(start(h, &set, gamma, &s));
+    BDML_GO(solve(&s, told));
+    status = make_map(h, &s, q, l);
 done:
     finish(&s);
     bdml_pairset_free(&set);
+    return status;
+}
+
+bdml_status bdml_fit_itml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    bdml_solution told = {0};
+    double gamma = bdml_opt_real(h, BDML_OPT_ITML_GAMMA), *l = NULL;
+    int q = 0;
+
+    if (gamma == 0.0) BDML_GO(bdml_itml_choose(h, t, &gamma));
+    BDML_GO(bdml_itml_map(h, t, gamma, &q, &l, &told));
+    BDML_GO(bdml_model_set_map(h, model, q, l));
+    BDML_GO(bdml_solution_record(h, &told, model));
+    if (json_object_set_new(json_object_get(model->info, "solution"), "gamma", json_real(gamma)))
+        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+done:
+    free(l);
     return status;
 }

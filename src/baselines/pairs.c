@@ -250,20 +250,30 @@ bdml_status bdml_pairset_whiten_all(bdml_handle *h, bdml_pairset *set)
 
 /* ---- results ---------------------------------------------------------------------------------------- */
 
-bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const double *m,
-                                bdml_model *model)
+bdml_status bdml_pairset_map(bdml_handle *h, const bdml_pairset *set, const double *m, int *q,
+                             double **out)
 {
     bdml_status status = BDML_OK;
     double *root = NULL, *l = NULL, kappa;
-    int q = 0;
 
-    BDML_GO(bdml_metric_factor(h, set->r, m, &q, &root, &kappa));
-    BDML_NEW(h, l, (size_t)q * (size_t)set->d);
+    *out = NULL;
+    BDML_GO(bdml_metric_factor(h, set->r, m, q, &root, &kappa));
+    BDML_NEW(h, l, (size_t)*q * (size_t)set->d);
     /* rows of L are columns here: L' = B root' */
-    bdml_la_gemm('N', 'N', set->d, q, set->r, 1.0, set->b, set->d, root, set->r, 0.0, l, set->d);
-    status = bdml_model_set_map(h, model, q, l);
+    bdml_la_gemm('N', 'N', set->d, *q, set->r, 1.0, set->b, set->d, root, set->r, 0.0, l, set->d);
+    *out = l;
 done:
     free(root);
+    return status;
+}
+
+bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const double *m,
+                                bdml_model *model)
+{
+    double *l = NULL;
+    int q = 0;
+    BDML_TRY(bdml_pairset_map(h, set, m, &q, &l));
+    bdml_status status = bdml_model_set_map(h, model, q, l);
     free(l);
     return status;
 }

@@ -64,6 +64,9 @@ bdml_status bdml_pairset_whiten(bdml_handle *h, bdml_pairset *set);
 extern const double BDML_SIMILAR_FLOOR;
 /* To coordinates in which the mean scatters of similar and of dissimilar pairs add up to I. */
 bdml_status bdml_pairset_whiten_all(bdml_handle *h, bdml_pairset *set);
+/* L (q rows of d, the caller's) with L'L = B M B'. */
+bdml_status bdml_pairset_map(bdml_handle *h, const bdml_pairset *set, const double *m, int *q,
+                             double **out);
 /* The metric B M B' into the model. */
 bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const double *m,
                                 bdml_model *model);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 enum { STREAM_SIMILAR = 0x70616972, STREAM_DISSIMILAR }; /* purposes of random numbers */
-/* Pairs of either kind by default: 20 c^2 for c classes, as Davis et al. 2007 draw them, within limits
- * that keep small problems well determined and large ones small. */
-enum { PER_CLASSES = 20, LEAST = 1000, MOST = 20000 };
+/* Pairs of either kind by default: 20 c^2 for c classes, as Davis et al. 2007 draw them, and ten for each of
+ * the d (d + 1) / 2 unknowns, within limits that keep small problems well determined and large ones small. */
+enum { PER_CLASSES = 20, PER_UNKNOWN = 10, LEAST = 1000, MOST_UNKNOWN = 5000, MOST = 20000 };
 
 /* ---- drawn ------------------------------------------------------------------------------------------ */
 
@@ -141,6 +141,14 @@ done:
     return status;
 }
 
+static int64_t default_number(const bdml_training *t)
+{
+    double c = t->classes, d = t->d;
+    double by_classes = BDML_MIN(PER_CLASSES * c * c, MOST);
+    double by_unknowns = BDML_MIN(PER_UNKNOWN * d * (d + 1.0) / 2.0, MOST_UNKNOWN);
+    return (int64_t)BDML_MAX(LEAST, BDML_MAX(by_classes, by_unknowns));
+}
+
 static bdml_status draw(bdml_handle *h, const char *method, const bdml_training *t, bdml_lists *out)
 {
     bdml_status status = BDML_OK;
@@ -155,10 +163,7 @@ static bdml_status draw(bdml_handle *h, const char *method, const bdml_training 
     if (t->n > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA, "pairs are about at most %d rows, the data have %lld",
                          INT32_MAX, (long long)t->n);
-    if (want == 0) {
-        double square = PER_CLASSES * (double)t->classes * (double)t->classes;
-        want = (int64_t)BDML_MAX(LEAST, BDML_MIN(square, MOST));
-    }
+    if (want == 0) want = default_number(t);
     BDML_GO(make_groups(h, t, &g));
     BDML_GO(draw_kind(h, &g, true, want, &out->target));
     BDML_GO(draw_kind(h, &g, false, want, &out->impostor));
