@@ -41,6 +41,7 @@ typedef struct run {
     double *m, *y, *map; /* the latest metric, its multipliers, and its map of q rows */
     int q;
     double lower, upper;
+    bool collapsed; /* M = 0 is best over the triplets there are */
     int64_t iterations;
     double *best; /* map of `upper` */
     int best_q;
@@ -130,13 +131,8 @@ static bdml_status solve(run *w, double gap)
         status = bdml_fail(h, BDML_ERR_CANCELLED, "cancelled");
         goto done;
     }
-    if (!r.m || r.collapsed) {
-        status = bdml_fail(h, BDML_ERR_DATA,
-                           "lmnn: M = 0 is optimal, the targets are as far as the impostors; raise "
-                           "lmnn-push above %g or use fewer targets",
-                           bdml_opt_real(h, BDML_OPT_LMNN_PUSH));
-        goto done;
-    }
+    w->collapsed = !r.m || r.collapsed;
+    if (w->collapsed) goto done;
     w->lower = BDML_MAX(w->lower, r.lower);
     free(w->m);
     free(w->y);
@@ -181,38 +177,59 @@ done:
     return status;
 }
 
+/* The first problem: the nearest impostors of each target, as many as it takes for M = 0 not to be its
+ * answer. *most: how many those are. */
+static bdml_status first_problem(run *w, double gap, int *most)
+{
+    bdml_handle *h = w->h;
+    for (*most = FIRST_IMPOSTORS;; *most = (int)BDML_MIN(w->a.n, 4 * (int64_t)*most)) {
+        bdml_free_constraints(w->c);
+        w->c = NULL;
+        free(w->y);
+        free(w->m);
+        w->y = w->m = NULL;
+        BDML_TRY(bdml_lmnn_first(h, &w->a, *most, &w->c));
+        BDML_TRY(solve(w, gap));
+        if (!w->collapsed) return BDML_OK;
+        if (*most >= w->a.n)
+            return bdml_fail(
+                h, BDML_ERR_DATA,
+                "lmnn: M = 0 is optimal, the targets are as far as the impostors; raise "
+                "lmnn-push above %g or use fewer targets",
+                bdml_opt_real(h, BDML_OPT_LMNN_PUSH));
+    }
+}
+
+static bool limit_reached(const run *w, double began)
+{
+    double limit = bdml_opt_real(w->h, BDML_OPT_TIME_LIMIT);
+    return w->iterations >= bdml_opt_int(w->h, BDML_OPT_MAX_ITER) ||
+           (limit > 0.0 && bdml_now() - began >= limit);
+}
+
 /* The convex problem with the targets there are. */
 static bdml_status solve_targets(run *w, double gap)
 {
     bdml_handle *h = w->h;
-    double began = bdml_now(), limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    double began = bdml_now(), upper;
+    int most;
     w->lower = -INFINITY;
     w->upper = INFINITY;
-    bdml_free_constraints(w->c);
-    w->c = NULL;
-    free(w->y);
-    w->y = NULL;
-    free(w->m);
-    w->m = NULL;
-    BDML_TRY(bdml_lmnn_first(h, &w->a, FIRST_IMPOSTORS, &w->c));
-    int most = FIRST_IMPOSTORS;
+    BDML_TRY(first_problem(w, ROUGH, &most));
     for (int round = 0; round < MOST_ROUNDS; round++) {
         bdml_constraints *missed = NULL;
-        double upper;
         BDML_TRY(bdml_progress(h, "lmnn", round, 0));
-        /* no sharper than the triplets that are still missing make sense of */
-        double apart = isfinite(w->upper) ? (w->upper - w->lower) / w->upper : 1.0;
-        BDML_TRY(solve(w, BDML_MAX(SHARE * gap, ROUGH * BDML_MIN(apart, 1.0))));
         BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, &upper, &missed));
         bdml_status status = keep_best(w, upper);
-        if (most < w->a.n) most *= 4;
-        bool done = w->upper - w->lower <= gap * w->upper || !missed ||
-                    w->iterations >= bdml_opt_int(h, BDML_OPT_MAX_ITER) ||
-                    (limit > 0.0 && bdml_now() - began >= limit);
-        int64_t before = w->c->m;
-        if (status == BDML_OK && !done) status = join(w, missed);
+        double apart = (w->upper - w->lower) / w->upper;
+        bool done = apart <= gap || limit_reached(w, began);
+        if (status == BDML_OK && !done && missed) status = join(w, missed);
         bdml_free_constraints(missed);
-        if (status != BDML_OK || done || w->c->m == before) return status;
+        if (status != BDML_OK || done) return status;
+        /* no sharper than the triplets that are still missing make sense of */
+        BDML_TRY(solve(w, BDML_MAX(SHARE * gap, ROUGH * BDML_MIN(apart, 1.0))));
+        if (w->collapsed) return BDML_OK; /* cannot be: more triplets raise the objective at 0 */
+        most = (int)BDML_MIN(w->a.n, 4 * (int64_t)most);
     }
     return BDML_OK;
 }
