@@ -75,7 +75,7 @@ static bdml_status init(boost *b, const bdml_training *t, const bdml_constraints
 
     b->d = t->d;
     b->m = c->m;
-    b->room = (int)BDML_MIN((size_t)MOST_LEARNERS, 4 * d + 16);
+    b->room = (int)BDML_MIN((size_t)MOST_LEARNERS, d + 24);
     size_t room = (size_t)b->room;
     BDML_GO(bdml_margin_new(h, t->n, t->d, t->x, t->d, c, &b->op));
     BDML_NEW(h, b->u, d * room);
