@@ -143,7 +143,7 @@ static void test_nca_learns(void **state)
 /* The k nearest of the own class, ties to the lower row. */
 static void plain_targets(const bdml_dataset *data, int k, int *target)
 {
-    double identity[64] = {0};
+    double identity[256] = {0};
     for (int j = 0; j < data->d; j++) identity[j * (data->d + 1)] = 1.0;
     for (int64_t i = 0; i < data->n; i++) {
         bool taken[256] = {false};
