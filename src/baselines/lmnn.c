@@ -23,9 +23,9 @@
 #include "solver/solver.h"
 
 /* Impostors of each target that the first problem holds. */
-enum { FIRST_IMPOSTORS = 3, MOST_ROUNDS = 100 };
+enum { FIRST_IMPOSTORS = 10, MOST_ROUNDS = 100 };
 /* The problem over some triplets is solved to this share of the gap wanted over all. */
-static const double SHARE = 0.5;
+static const double SHARE = 0.8;
 /* ... or, as long as that is wider, to this share of the gap over all that there is. */
 static const double ROUGH = 0.1;
 
