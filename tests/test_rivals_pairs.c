@@ -1,7 +1,7 @@
 /* test_rivals_pairs.c - pairs drawn and given; KISSME against sums over listed pairs; ITML against its
  * fixed-point conditions and the one-by-one projections of the source; and what holds for every method
  * on pairs: Segment as it is, refusals, memory that runs out, same bits on any number of threads. */
-#include "rivals.h"
+#include "rivals_pairs.h"
 
 #define METHODS                                                    \
     {                                                              \

@@ -1,6 +1,6 @@
 /* test_rivals_pairs_convex.c - MMC, DML-eig and LDML against what they claim: objectives by plain loops, optima
  * by brute force in two dimensions, on a line, by optimality conditions, and by CSDP where it is installed. */
-#include "rivals.h"
+#include "rivals_pairs.h"
 
 /* ---- brute force over the metrics of the plane ---------------------------------------------------------- */
 

@@ -1,0 +1,288 @@
+/* lmnn.c - large margin nearest neighbours (Weinberger and Saul 2009), solved to a certified gap:
+ *
+ *     min over M >= 0 of  (1-mu) sum_(i,j) D(i,j) + mu sum_(i,j,l) [1 + D(i,j) - D(i,l)]_+ ,
+ *
+ * j the k target neighbours of i, fixed; l every point of another class; D(i,j) = (x_i-x_j)'M(x_i-x_j).
+ * Over (1-mu) times the number N of targets that is
+ *
+ *     <G,M> + (C/m) sum_t [1 - <A_t,M>]_+,   C/m = mu/((1-mu) N),   G the mean over the targets,
+ *
+ * the soft hinge problem of the certified engine on the cone of M >= 0. Only some of the triplets are given to
+ * it. Losses are not negative, so its lower bound holds for all triplets; the upper end is the whole
+ * objective at the M it finds. While the two are apart, the triplets missed there join, and it goes on from
+ * where it was. With passes > 1 the targets are then mined again under the learned metric.
+ *
+ * The optimum over all M >= 0 does not depend on the coordinates, so the work is done in those of the span
+ * of the data (span.c) in which G = I: <G,M> is then the trace, and both the steps and the bound are good
+ * however the columns are scaled or depend on each other. */
+#include "baselines/lmnn.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+#include "solver/solver.h"
+
+/* Impostors of each target that the first problem holds. */
+enum { FIRST_IMPOSTORS = 10, MOST_ROUNDS = 100 };
+/* The problem over some triplets is solved to this share of the gap wanted over all. */
+static const double SHARE = 0.8;
+/* ... or, as long as that is wider, to this share of the gap over all that there is. */
+static const double ROUGH = 0.1;
+
+/* Directions in which targets vary less than this, relative to the most, are not stretched further. */
+static const double LEAST_PULL = 1e-8;
+
+typedef struct run {
+    bdml_handle *h;
+    bdml_lmnn a;
+    bdml_span span;
+    double *frame, *p; /* r x r: p = frame z, and the n points p */
+    bdml_constraints *c;
+    double *m, *y, *map; /* the latest metric, its multipliers, and its map of q rows */
+    int q;
+    double lower, upper;
+    bool collapsed; /* M = 0 is best over the triplets there are */
+    int64_t iterations;
+    double *best; /* map of `upper` */
+    int best_q;
+} run;
+
+static void free_run(run *w)
+{
+    bdml_lmnn_free(&w->a);
+    bdml_span_free(&w->span);
+    free(w->frame);
+    free(w->p);
+    bdml_free_constraints(w->c);
+    free(w->m);
+    free(w->y);
+    free(w->map);
+    free(w->best);
+}
+
+/* Points in which the mean of X_ij over the targets is the identity. */
+static bdml_status make_points(run *w)
+{
+    bdml_status status = BDML_OK;
+    bdml_handle *h = w->h;
+    int r = w->span.r;
+    size_t rr = (size_t)r * (size_t)r;
+    double *difference = NULL, *lambda = NULL, *ws = NULL;
+    bdml_eigh_ws eigen = {0};
+    int64_t count = 0;
+
+    BDML_NEW(h, difference, (size_t)w->a.targets * (size_t)r);
+    BDML_NEW(h, lambda, r);
+    BDML_NEW(h, ws, BDML_MAX(bdml_la_gram_size(r), bdml_la_map_size(r, r)));
+    BDML_GO(bdml_eigh_ws_init(h, r, &eigen));
+    if (!w->frame) BDML_NEW(h, w->frame, rr);
+    if (!w->p) BDML_NEW(h, w->p, (size_t)w->a.n * (size_t)r);
+    for (int64_t e = 0; e < w->a.n * w->a.k; e++) {
+        if (w->a.target[e] < 0) continue;
+        const double *a = COL(w->span.z, r, e / w->a.k), *b = COL(w->span.z, r, w->a.target[e]);
+        for (int j = 0; j < r; j++) COL(difference, r, count)[j] = a[j] - b[j];
+        count++;
+    }
+    bdml_la_gram(h, r, count, difference, r, NULL, w->frame, ws);
+    BDML_GO(bdml_la_eigh(h, r, w->frame, lambda, true, &eigen));
+    double least = LEAST_PULL * lambda[r - 1];
+    if (!(least > 0.0)) {
+        status = bdml_fail(h, BDML_ERR_DATA,
+                           "lmnn: every point is the same as its target neighbours; there is no "
+                           "distance to shorten");
+        goto done;
+    }
+    for (int k = 0; k < r; k++)
+        for (int j = 0; j < r; j++)
+            COL(w->frame, r, k)[j] /= sqrt(BDML_MAX(lambda[k], least) / (double)count);
+    bdml_la_map_rows(h, r, r, w->frame, w->a.n, w->span.z, r, w->p, ws);
+    w->a.x = w->p;
+    w->a.d = r;
+done:
+    bdml_eigh_ws_free(&eigen);
+    free(difference);
+    free(lambda);
+    free(ws);
+    return status;
+}
+
+/* Solve over the triplets there are, from the metric and multipliers there are. */
+static bdml_status solve(run *w, double gap)
+{
+    bdml_status status = BDML_OK;
+    bdml_handle *h = w->h;
+    bdml_problem *p = NULL;
+    bdml_solve_settings s = bdml_solve_defaults();
+    bdml_solve_result r = {0};
+    double kappa;
+
+    s.set = BDML_SET_PSD_BALL;
+    s.loss = BDML_LOSS_HINGE;
+    s.C = w->a.push * (double)w->c->m / (double)w->a.targets;
+    s.gap = gap;
+    s.max_iter = BDML_MAX(bdml_opt_int(h, BDML_OPT_MAX_ITER) - w->iterations, (int64_t)1);
+    s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    s.warm_metric = w->m;
+    s.warm_multiplier = w->y;
+    BDML_GO(bdml_problem_new(h, w->a.n, w->a.d, w->a.x, w->a.d, w->c, NULL, false, &p));
+    BDML_GO(bdml_problem_solve(h, p, &s, &r));
+    w->iterations += r.iterations;
+    if (r.stop == BDML_STOP_CANCELLED) {
+        status = bdml_fail(h, BDML_ERR_CANCELLED, "cancelled");
+        goto done;
+    }
+    w->collapsed = !r.m || r.collapsed;
+    if (w->collapsed) goto done;
+    w->lower = BDML_MAX(w->lower, r.lower);
+    free(w->m);
+    free(w->y);
+    free(w->map);
+    w->m = r.m, w->y = r.y;
+    r.m = r.y = NULL;
+    w->map = NULL;
+    status = bdml_metric_factor(h, w->a.d, w->m, &w->q, &w->map, &kappa);
+done:
+    bdml_solve_result_free(&r);
+    bdml_problem_free(p);
+    return status;
+}
+
+/* Triplets that are missed join; their multipliers begin at 0. */
+static bdml_status join(run *w, const bdml_constraints *missed)
+{
+    bdml_constraints *both = NULL;
+    BDML_TRY(bdml_constraints_merge(w->h, w->c, missed, &both));
+    double *y = bdml_realloc(w->h, w->y, (size_t)both->m, sizeof *y);
+    if (!y) {
+        bdml_free_constraints(both);
+        return BDML_ERR_MEMORY;
+    }
+    memset(y + w->c->m, 0, sizeof *y * (size_t)(both->m - w->c->m));
+    w->y = y;
+    bdml_free_constraints(w->c);
+    w->c = both;
+    return BDML_OK;
+}
+
+static bdml_status keep_best(run *w, double upper)
+{
+    bdml_status status = BDML_OK;
+    if (upper >= w->upper) return BDML_OK;
+    free(w->best);
+    BDML_NEW(w->h, w->best, (size_t)w->q * (size_t)w->a.d);
+    memcpy(w->best, w->map, sizeof *w->map * (size_t)w->q * (size_t)w->a.d);
+    w->best_q = w->q;
+    w->upper = upper;
+done:
+    return status;
+}
+
+/* The first problem: the nearest impostors of each target, as many as it takes for M = 0 not to be its
+ * answer. *most: how many those are. */
+static bdml_status first_problem(run *w, double gap, int *most)
+{
+    bdml_handle *h = w->h;
+    for (*most = FIRST_IMPOSTORS;; *most = (int)BDML_MIN(w->a.n, 4 * (int64_t)*most)) {
+        bdml_free_constraints(w->c);
+        w->c = NULL;
+        free(w->y);
+        free(w->m);
+        w->y = w->m = NULL;
+        BDML_TRY(bdml_lmnn_first(h, &w->a, *most, &w->c));
+        BDML_TRY(solve(w, gap));
+        if (!w->collapsed) return BDML_OK;
+        if (*most >= w->a.n)
+            return bdml_fail(
+                h, BDML_ERR_DATA,
+                "lmnn: M = 0 is optimal, the targets are as far as the impostors; raise "
+                "lmnn-push above %g or use fewer targets",
+                bdml_opt_real(h, BDML_OPT_LMNN_PUSH));
+    }
+}
+
+static bool limit_reached(const run *w, double began)
+{
+    double limit = bdml_opt_real(w->h, BDML_OPT_TIME_LIMIT);
+    return w->iterations >= bdml_opt_int(w->h, BDML_OPT_MAX_ITER) ||
+           (limit > 0.0 && bdml_now() - began >= limit);
+}
+
+/* The convex problem with the targets there are. */
+static bdml_status solve_targets(run *w, double gap)
+{
+    bdml_handle *h = w->h;
+    double began = bdml_now(), upper;
+    int most;
+    w->lower = -INFINITY;
+    w->upper = INFINITY;
+    BDML_TRY(first_problem(w, ROUGH, &most));
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        bdml_constraints *missed = NULL;
+        BDML_TRY(bdml_progress(h, "lmnn", round, 0));
+        BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, &upper, &missed));
+        bdml_status status = keep_best(w, upper);
+        double apart = (w->upper - w->lower) / w->upper;
+        bool done = apart <= gap || limit_reached(w, began);
+        if (status == BDML_OK && !done && missed) status = join(w, missed);
+        bdml_free_constraints(missed);
+        if (status != BDML_OK || done) return status;
+        /* no sharper than the triplets that are still missing make sense of */
+        BDML_TRY(solve(w, BDML_MAX(SHARE * gap, ROUGH * BDML_MIN(apart, 1.0))));
+        if (w->collapsed) return BDML_OK; /* cannot be: more triplets raise the objective at 0 */
+        most = (int)BDML_MIN(w->a.n, 4 * (int64_t)most);
+    }
+    return BDML_OK;
+}
+
+/* The best map, in the prepared points: best frame span.map. */
+static bdml_status set_map(run *w, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    int r = w->span.r;
+    double *l = NULL;
+    BDML_NEW(w->h, l, (size_t)w->best_q * (size_t)r);
+    bdml_la_gemm('N', 'N', r, w->best_q, r, 1.0, w->frame, r, w->best, r, 0.0, l, r);
+    status = bdml_span_set_map(w->h, &w->span, w->best_q, l, model);
+done:
+    free(l);
+    return status;
+}
+
+/* Targets: nearest as prepared, or under the metric of the last pass. */
+static bdml_status mine_targets(run *w, const bdml_training *t, bool first)
+{
+    bdml_lmnn *a = &w->a;
+    if (first) {
+        a->x = t->x;
+        a->d = t->d;
+    }
+    BDML_TRY(bdml_lmnn_targets(w->h, w->best_q, first ? NULL : w->best, a));
+    if (a->targets == 0)
+        return bdml_fail(w->h, BDML_ERR_DATA,
+                         "lmnn: no class has two points, so no point has a target neighbour");
+    return make_points(w);
+}
+
+bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_training *t, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    double mu = bdml_opt_real(h, BDML_OPT_LMNN_PUSH), gap = bdml_opt_real(h, BDML_OPT_GAP);
+    int64_t passes = bdml_opt_int(h, BDML_OPT_PASSES);
+    run w = {.h = h};
+
+    w.a = (bdml_lmnn){.n = t->n, .y = t->y, .push = mu / (1.0 - mu)};
+    w.a.k = (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_TARGETS), t->n - 1);
+    BDML_GO(bdml_need_classes(h, t, "lmnn"));
+    BDML_GO(bdml_span_make(h, t, &w.span));
+    for (int64_t pass = 0; pass < passes; pass++) {
+        BDML_GO(mine_targets(&w, t, pass == 0));
+        BDML_GO(solve_targets(&w, gap));
+    }
+    BDML_GO(set_map(&w, model));
+    const bdml_stopping stopping = {"certified gap", (w.upper - w.lower) / w.upper, gap,
+                                    w.iterations, w.upper};
+    status = bdml_record_stopping(h, model, &stopping);
+done:
+    free_run(&w);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* lmnn.h - large margin nearest neighbours: the triplets that matter, and the whole objective. */
+#ifndef BDML_LMNN_H
+#define BDML_LMNN_H
+
+#include "baselines/baselines.h"
+
+/* Fixed target neighbours: row i has those at target[i*k .. i*k+k), -1 where there are fewer. */
+typedef struct bdml_lmnn {
+    int64_t n;
+    int d, k;
+    const double *x; /* n rows of d */
+    const int32_t *y;
+    int32_t *target;
+    int64_t targets; /* how many there are */
+    double push;     /* mu/(1-mu): weight of a missed margin beside that of a target distance */
+} bdml_lmnn;
+
+/* The k nearest points of the class under M = map'map (NULL: as they are). */
+bdml_status bdml_lmnn_targets(bdml_handle *h, int q, const double *map, bdml_lmnn *a);
+void bdml_lmnn_free(bdml_lmnn *a);
+/* Triplets of every target with the `count` nearest points of other classes. */
+bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_lmnn *a, int count, bdml_constraints **out);
+/* At M = map'map (q rows of d): the objective over (1-mu) times the number of targets, *value, and the
+ * triplets whose margin is missed, those of the `most` nearest impostors of each point; *out NULL when
+ * there are none. */
+bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
+                             double *value, bdml_constraints **out);
+
+#endif

@@ -1,0 +1,273 @@
+/* lmnn_triplets.c - the triplets of lmnn.c: those to begin with, and those whose margin a metric misses.
+ *
+ * Of the n k n possible triplets only those are ever held whose impostor l is too near: D(i,l) < D(i,j) + 1,
+ * and of these the nearest few impostors of each point. All distances are looked at, in blocks. */
+#include "baselines/lmnn.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+void bdml_lmnn_free(bdml_lmnn *a)
+{
+    free(a->target);
+    memset(a, 0, sizeof *a);
+}
+
+/* z = map x, the caller's; map NULL: x itself. */
+static bdml_status mapped(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, double **z)
+{
+    bdml_status status = BDML_OK;
+    double *ws = NULL;
+    *z = NULL;
+    if (!map) return BDML_OK;
+    BDML_NEW(h, *z, (size_t)a->n * (size_t)q);
+    BDML_NEW(h, ws, bdml_la_map_size(q, a->d));
+    bdml_la_map_rows(h, q, a->d, map, a->n, a->x, a->d, *z, ws);
+done:
+    free(ws);
+    return status;
+}
+
+bdml_status bdml_lmnn_targets(bdml_handle *h, int q, const double *map, bdml_lmnn *a)
+{
+    bdml_status status = BDML_OK;
+    double *z = NULL;
+
+    free(a->target);
+    a->target = NULL;
+    BDML_GO(mapped(h, a, q, map, &z));
+    BDML_NEW(h, a->target, (size_t)a->n * (size_t)a->k);
+    bdml_knn_query query = {.n = a->n,
+                            .d = map ? q : a->d,
+                            .x = map ? z : a->x,
+                            .ld = map ? q : a->d,
+                            .label = a->y,
+                            .queries = a->n,
+                            .query_label = a->y,
+                            .which = BDML_SAME_CLASS,
+                            .k = a->k};
+    BDML_GO(bdml_knn_search(h, &query, a->target, NULL));
+    a->targets = 0;
+    for (int64_t e = 0; e < a->n * a->k; e++) a->targets += a->target[e] >= 0;
+done:
+    free(z);
+    return status;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------------- */
+
+typedef struct triplets {
+    int32_t *row; /* 3 each */
+    size_t count, capacity;
+} triplets;
+
+static bdml_status add_triplet(bdml_handle *h, triplets *list, int32_t i, int32_t j, int32_t k)
+{
+    BDML_TRY(bdml_grow(h, &list->row, &list->capacity, 3 * list->count + 3, sizeof *list->row));
+    int32_t *row = list->row + 3 * list->count++;
+    row[0] = i, row[1] = j, row[2] = k;
+    return BDML_OK;
+}
+
+/* All targets, and the triplets. */
+static bdml_status build(bdml_handle *h, const bdml_lmnn *a, const triplets *list,
+                         bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    int32_t *pairs = NULL;
+    int64_t count = 0;
+    BDML_NEW(h, pairs, 2 * a->targets);
+    for (int64_t e = 0; e < a->n * a->k; e++) {
+        if (a->target[e] < 0) continue;
+        pairs[2 * count] = (int32_t)(e / a->k);
+        pairs[2 * count++ + 1] = a->target[e];
+    }
+    status = bdml_constraints_build(h, a->n, count, pairs, (int64_t)list->count, list->row, NULL,
+                                    NULL, out);
+done:
+    free(pairs);
+    return status;
+}
+
+bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_lmnn *a, int count, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    int32_t *impostor = NULL;
+    triplets list = {0};
+
+    BDML_NEW(h, impostor, (size_t)a->n * (size_t)count);
+    bdml_knn_query query = {.n = a->n,
+                            .d = a->d,
+                            .x = a->x,
+                            .ld = a->d,
+                            .label = a->y,
+                            .queries = a->n,
+                            .query_label = a->y,
+                            .which = BDML_OTHER_CLASS,
+                            .k = count};
+    BDML_GO(bdml_knn_search(h, &query, impostor, NULL));
+    for (int64_t i = 0; i < a->n; i++)
+        for (int j = 0; j < a->k; j++)
+            for (int l = 0; l < count; l++) {
+                int32_t near = a->target[i * a->k + j], far = impostor[i * count + l];
+                if (near >= 0 && far >= 0) BDML_GO(add_triplet(h, &list, (int32_t)i, near, far));
+            }
+    status = build(h, a, &list, out);
+done:
+    free(impostor);
+    free(list.row);
+    return status;
+}
+
+/* ---- missed margins ------------------------------------------------------------------------------------ */
+
+enum { ROWS = 32 /* rows of a block of distances */ };
+
+typedef struct scan {
+    const bdml_lmnn *a;
+    int q, most;           /* impostors kept of a row */
+    const double *z;       /* n rows of q */
+    double *norm;          /* |z_i|^2 */
+    double *near, *radius; /* n*k distances of the targets; per row the largest and the margin */
+    double *tile;          /* per thread: n x ROWS */
+    double *push;          /* per row: sum of its misses */
+    int32_t *kept, *count; /* n*most rows of other classes, nearest first, and how many */
+    double *far;           /* their distances */
+} scan;
+
+static void free_scan(scan *s)
+{
+    free(s->norm);
+    free(s->near);
+    free(s->radius);
+    free(s->tile);
+    free(s->push);
+    free(s->kept);
+    free(s->count);
+    free(s->far);
+}
+
+static double distance(int q, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int j = 0; j < q; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+/* Targets' distances; returns their sum. */
+static double target_distances(scan *s)
+{
+    const bdml_lmnn *a = s->a;
+    double sum = 0.0;
+    for (int64_t i = 0; i < a->n; i++) {
+        s->norm[i] = bdml_la_dot(s->q, COL(s->z, s->q, i), COL(s->z, s->q, i));
+        s->radius[i] = -INFINITY;
+        for (int j = 0; j < a->k; j++) {
+            int32_t t = a->target[i * a->k + j];
+            double v = t < 0 ? -INFINITY : distance(s->q, COL(s->z, s->q, i), COL(s->z, s->q, t));
+            s->near[i * a->k + j] = v;
+            s->radius[i] = BDML_MAX(s->radius[i], v + 1.0);
+            if (t >= 0) sum += v;
+        }
+    }
+    return sum;
+}
+
+/* Put row l at distance v among the nearest of row i. */
+static void offer(scan *s, int64_t i, int32_t l, double v)
+{
+    int32_t *kept = s->kept + i * s->most;
+    double *far = s->far + i * s->most;
+    int at = s->count[i];
+    if (at == s->most) {
+        if (v >= far[at - 1]) return;
+        at--;
+    } else {
+        s->count[i]++;
+    }
+    for (; at > 0 && far[at - 1] > v; at--) {
+        far[at] = far[at - 1];
+        kept[at] = kept[at - 1];
+    }
+    far[at] = v;
+    kept[at] = l;
+}
+
+/* tile: -2 z_i'z_l for all l. */
+static void scan_row(scan *s, int64_t i, const double *tile)
+{
+    const bdml_lmnn *a = s->a;
+    const double *near = s->near + i * a->k;
+    double limit = s->radius[i] - s->norm[i], push = 0.0;
+    s->count[i] = 0;
+    for (int64_t l = 0; l < a->n; l++) {
+        if (tile[l] + s->norm[l] >= limit || a->y[l] == a->y[i]) continue;
+        double v = tile[l] + s->norm[l] + s->norm[i];
+        for (int j = 0; j < a->k; j++) push += BDML_MAX(near[j] + 1.0 - v, 0.0);
+        offer(s, i, (int32_t)l, v);
+    }
+    s->push[i] = push;
+}
+
+static void scan_rows(bdml_handle *h, scan *s)
+{
+    int n = (int)s->a->n;
+    int64_t blocks = (n + ROWS - 1) / ROWS;
+#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h))
+    for (int64_t b = 0; b < blocks; b++) {
+        double *tile = s->tile + (size_t)omp_get_thread_num() * (size_t)n * ROWS;
+        int64_t i0 = b * ROWS;
+        int rows = (int)BDML_MIN((int64_t)ROWS, n - i0);
+        bdml_la_gemm('T', 'N', n, rows, s->q, -2.0, s->z, s->q, COL(s->z, s->q, i0), s->q, 0.0,
+                     tile, n);
+        for (int k = 0; k < rows; k++) scan_row(s, i0 + k, COL(tile, n, k));
+    }
+}
+
+/* Triplets of the impostors kept with every target that they are too near to. */
+static bdml_status list_missed(bdml_handle *h, const scan *s, triplets *list)
+{
+    const bdml_lmnn *a = s->a;
+    for (int64_t i = 0; i < a->n; i++)
+        for (int e = 0; e < s->count[i]; e++)
+            for (int j = 0; j < a->k; j++)
+                if (s->near[i * a->k + j] + 1.0 > s->far[i * s->most + e])
+                    BDML_TRY(add_triplet(h, list, (int32_t)i, a->target[i * a->k + j],
+                                         s->kept[i * s->most + e]));
+    return BDML_OK;
+}
+
+bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
+                             double *value, bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    scan s = {.a = a, .q = q, .most = BDML_MAX(most, 1)};
+    double *z = NULL, push = 0.0;
+    triplets list = {0};
+    size_t n = (size_t)a->n;
+
+    *out = NULL;
+    BDML_GO(mapped(h, a, q, map, &z));
+    s.z = z;
+    BDML_NEW(h, s.norm, n);
+    BDML_NEW(h, s.near, n * (size_t)a->k);
+    BDML_NEW(h, s.radius, n);
+    BDML_NEW(h, s.push, n);
+    BDML_NEW(h, s.count, n);
+    BDML_NEW(h, s.kept, n * (size_t)s.most);
+    BDML_NEW(h, s.far, n * (size_t)s.most);
+    BDML_NEW(h, s.tile, (size_t)bdml_threads(h) * n * ROWS);
+    double pull = target_distances(&s);
+    scan_rows(h, &s);
+    for (size_t i = 0; i < n; i++) push += s.push[i];
+    *value = (pull + a->push * push) / (double)a->targets;
+    if (most > 0) BDML_GO(list_missed(h, &s, &list));
+    if (list.count > 0) status = build(h, a, &list, out);
+done:
+    free_scan(&s);
+    free(z);
+    free(list.row);
+    return status;
+}
