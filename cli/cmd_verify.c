@@ -105,7 +105,7 @@ static void fill(const json_t *list, double *v)
 /* Method and area, as a label. */
 static bdml_status draw(cli *c, const char *file, bool *drawn)
 {
-    enum { LABEL = 96 };
+    enum { LABEL = 96, PLOT_WIDTH = 520, KEY_HEIGHT = 20 }; /* a square above the key */
     bdml_status status = BDML_OK;
     const json_t *methods = json_object_get(c->result, "methods");
     size_t count = json_array_size(methods), i, points;
@@ -141,6 +141,8 @@ static bdml_status draw(cli *c, const char *file, bool *drawn)
                                    .series = series};
     const char *name = strrchr(c->argument[0], '/');
     const bdml_plot plot = {.title = name ? name + 1 : c->argument[0],
+                            .width = PLOT_WIDTH,
+                            .height = PLOT_WIDTH + KEY_HEIGHT * (int)count,
                             .panel_count = 1,
                             .panel = &panel};
     status = bdml_plot_write(c->h, &plot, file, drawn);

@@ -685,7 +685,7 @@ static double searched_optimum(const tiny *t, const double from[7])
     bdml_rng r = bdml_rng_make(7, 8);
     double v[7], best = INFINITY, step = 0.5;
     memcpy(v, from, sizeof v);
-    for (int it = 0; it < 200000; it++) {
+    for (int it = 0; it < 50000; it++) {
         double w[7];
         if (it % 5000 == 0) step = 0.3; /* corners hold it up: large steps again */
         for (int e = 0; e < 7; e++)
