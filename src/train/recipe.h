@@ -124,6 +124,13 @@ recipe_choice recipe_choice_at(const recipe_grid *g, int number);
 void recipe_free_fold(recipe_fold *f); /* what it owns */
 bdml_status recipe_job_run(bdml_handle *h, const recipe_job *j);
 
+/* ---- references alone (families.c) ------------------------------------------------------------------- */
+
+/* Leave in the grid one reference of each family, by their errors alone in all folds. *report: a list of
+ * {reference, error}, also when it fails. */
+bdml_status recipe_pick_references(bdml_handle *h, int folds, const recipe_fold *fold,
+                                   recipe_grid *grid, json_t **report);
+
 /* ---- selection (select.c) ------------------------------------------------------------------------------ */
 
 /* The jobs beside each other. done, total: for the progress. A fold that cannot be fitted (too few
@@ -132,9 +139,10 @@ bdml_status recipe_job_run(bdml_handle *h, const recipe_job *j);
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
                             int count, const recipe_job *jobs, char *why);
 
-/* The grid that the settings leave open, and the choice by cross-validation. */
+/* The grid that the settings leave open, and the choice by cross-validation, which leaves one reference of
+ * each family in it. */
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid);
-bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_grid *grid,
+bdml_status recipe_select(bdml_handle *h, const bdml_training *t, recipe_grid *grid,
                           recipe_choice *choice, json_t **report);
 
 #endif

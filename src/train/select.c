@@ -28,12 +28,14 @@ static const double KEEP = 1.0; /* standard errors above the best that the secon
 
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
 {
-    *grid = (recipe_grid){.references = 4,
+    *grid = (recipe_grid){.references = 8,
                           .ks = 6,
                           .cs = 2,
                           .passes = 2,
                           .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_WITHIN,
-                                        BDML_REFERENCE_FISHER, BDML_REFERENCE_NONE},
+                                        BDML_REFERENCE_WITHIN_RAW, BDML_REFERENCE_FISHER,
+                                        BDML_REFERENCE_FISHER_5, BDML_REFERENCE_FISHER_100,
+                                        BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_NONE},
                           .k = {1, 3, 10, 30, 100, 1000},
                           .c = {1.5, 5},
                           .pass = {0, 1},
@@ -155,7 +157,8 @@ done:
 /* Everything the selection works with. */
 typedef struct selection {
     char why[BDML_ERROR_SIZE]; /* the first fold that could not be fitted */
-    const recipe_grid *grid;
+    recipe_grid *grid;
+    json_t *alone; /* errors of the references alone */
     folds folds;
     int size;      /* choices */
     double *score; /* per fold and choice; NaN: not fitted */
@@ -312,10 +315,11 @@ static json_t *make_report(const selection *s, int chosen)
                                                s->wanted[number] ? s->done : s->folds.first));
     }
     recipe_choice c = recipe_choice_at(g, chosen);
-    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:o}", "folds", s->done, "reference",
-                     bdml_reference_names[g->reference[c.reference]], "passes", g->pass[c.pass] + 1,
-                     "weight", g->c[c.c], "distortion", g->k[c.k], "error", s->mean[chosen],
-                     "standard_error", s->se[chosen], "tried", tried);
+    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:O*, s:o}", "folds", s->done,
+                     "reference", bdml_reference_names[g->reference[c.reference]], "passes",
+                     g->pass[c.pass] + 1, "weight", g->c[c.c], "distortion", g->k[c.k], "error",
+                     s->mean[chosen], "standard_error", s->se[chosen], "references", s->alone,
+                     "tried", tried);
 }
 
 /* ---- selection -------------------------------------------------------------------------------------------------- */
@@ -323,8 +327,10 @@ static json_t *make_report(const selection *s, int chosen)
 static bdml_status init(bdml_handle *h, const bdml_training *t, selection *s)
 {
     bdml_status status = BDML_OK;
-    s->size = recipe_grid_size(s->grid);
     BDML_GO(make_folds(h, t, &s->folds));
+    if (s->grid->references > 1)
+        BDML_GO(recipe_pick_references(h, s->folds.count, s->folds.fold, s->grid, &s->alone));
+    s->size = recipe_grid_size(s->grid);
     BDML_NEW(h, s->mean, s->size);
     BDML_NEW(h, s->se, s->size);
     BDML_NEW(h, s->wanted, s->size);
@@ -351,7 +357,7 @@ done:
     return status;
 }
 
-bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_grid *grid,
+bdml_status recipe_select(bdml_handle *h, const bdml_training *t, recipe_grid *grid,
                           recipe_choice *choice, json_t **report)
 {
     bdml_status status = BDML_OK;
@@ -371,6 +377,7 @@ bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_g
     *report = make_report(&s, chosen);
     if (!*report) status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
 done:
+    json_decref(s.alone);
     free_folds(&s.folds);
     free(s.mean);
     free(s.se);
