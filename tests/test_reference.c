@@ -111,7 +111,8 @@ static void stretch(void **state)
     } kinds[] = {{BDML_REFERENCE_FISHER_5, 5},
                  {BDML_REFERENCE_FISHER, 20},
                  {BDML_REFERENCE_FISHER_100, 100},
-                 {BDML_REFERENCE_FISHER_1000, 1000}};
+                 {BDML_REFERENCE_FISHER_1000, 1000},
+                 {BDML_REFERENCE_LDA, 1e6}};
     bdml_handle *h = *state;
     static points p;
     bdml_reference within, fisher;
@@ -200,7 +201,7 @@ static void allocations_may_fail(void **state)
     (void)state;
     static points p;
     make_points(&p, false);
-    for (int kind = BDML_REFERENCE_WITHIN; kind <= BDML_REFERENCE_FISHER_1000; kind++) {
+    for (int kind = BDML_REFERENCE_WITHIN; kind <= BDML_REFERENCE_LDA; kind++) {
         bdml_status status = BDML_ERR_MEMORY;
         for (int64_t k = 1; status != BDML_OK; k++) {
             bdml_handle *h;

@@ -19,6 +19,7 @@ typedef enum bdml_reference_kind {
     BDML_REFERENCE_FISHER, /* by 20 */
     BDML_REFERENCE_FISHER_100,
     BDML_REFERENCE_FISHER_1000,
+    BDML_REFERENCE_LDA, /* by 1e6 */
     BDML_REFERENCE_FILE,
     BDML_REFERENCE_KINDS
 } bdml_reference_kind;

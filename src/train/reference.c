@@ -5,7 +5,8 @@
  *     within-raw   R = S^(-1/2), of the points as they are
  *     fisher-f     R = (I + (sqrt(f) - 1) P) S^(-1/2) diag(1/std_j),  P the projection onto the span of
  *                  the class means after whitening: Fisher's discriminants, with the other directions
- *                  kept at a smaller size instead of dropped; fisher: f = 20
+ *                  kept at a smaller size instead of dropped; fisher: f = 20, lda: f = 1e6, so small
+ *                  that even the nearest neighbours of many thousand points are told by the discriminants
  *
  * with Sw the within-class covariance of the points that are whitened and s the setting "shrinkage" where
  * that is given, else the intensity of Ledoit and Wolf (2004), which falls as the points grow in number. */
@@ -21,7 +22,7 @@ const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none",       "z
                                                                 "within",     "within-raw",
                                                                 "fisher-5",   "fisher",
                                                                 "fisher-100", "fisher-1000",
-                                                                "file"};
+                                                                "lda",        "file"};
 
 /* How the kinds are made. */
 static const struct {
@@ -37,6 +38,7 @@ static const struct {
     [BDML_REFERENCE_FISHER] = {BDML_FAMILY_FISHER, true, 20.0},
     [BDML_REFERENCE_FISHER_100] = {BDML_FAMILY_FISHER, true, 100.0},
     [BDML_REFERENCE_FISHER_1000] = {BDML_FAMILY_FISHER, true, 1000.0},
+    [BDML_REFERENCE_LDA] = {BDML_FAMILY_FISHER, true, 1e6},
     [BDML_REFERENCE_FILE] = {BDML_FAMILY_NONE, false, 1.0},
 };
 
