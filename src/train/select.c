@@ -2,10 +2,10 @@
  * data.
  *
  * Stratified folds; each fold's reference, constraints and metrics come from its training rows alone.
- * Two rounds: the first scores every choice on some folds, the second goes on with those that are not
+ * The best reference of each family goes into the grid (families.c). Two rounds: the first scores every choice on some folds, the second goes on with those that are not
  * clearly worse than the best (a path shows them all, and so goes on with all). Then the smallest K is
  * taken that is not worse than the best by more than so many standard errors of the difference, fold by
- * fold (setting se-rule), and among those with that K the smallest error.
+ * fold (setting se-rule, and never more than that of the error rate itself), and among those with that K the smallest error.
  *
  * A job is one (fold, reference, weight) with all its K and passes in one warm-started sweep (fold.c);
  * jobs run beside each other, each on one thread with its own handle, and write to their own places:
