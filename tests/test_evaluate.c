@@ -366,8 +366,7 @@ static void test_labels_change_nothing(void **state)
 {
     static const char *const settings[] = {
         "methods euclidean,whiten splits 1 scale auto neighbors auto", "method bdml splits 1",
-        "method bdml splits 1 distortion 3 softness 5 "
-        "passes 1 reference zscore neighbors auto scale auto"};
+        "method bdml splits 1 distortion 3 softness 5 passes 1 neighbors auto scale auto"};
     bdml_handle *h = *state;
     bdml_dataset *data = bait(h, 0), *turned = bait(h, 1);
     for (int k = 0; k < 3; k++) {

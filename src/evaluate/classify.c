@@ -63,7 +63,8 @@ done:
 /* What the model says it chose, less the account of how. */
 static bdml_status keep_choice(bdml_handle *h, const bdml_model *model, json_t **chosen)
 {
-    static const char *const account[] = {"tried", "folds", "error", "standard_error", "score"};
+    static const char *const account[] = {"tried", "references", "folds", "error",
+                                          "standard_error"};
     json_t *selection = json_object_get(model->info, "selection");
     if (!selection) return BDML_OK;
     *chosen = json_copy(selection);

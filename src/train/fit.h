@@ -14,10 +14,25 @@ typedef enum bdml_reference_kind {
     BDML_REFERENCE_NONE,   /* the prepared points as they are */
     BDML_REFERENCE_ZSCORE, /* each column to standard deviation 1; constant columns are left out */
     BDML_REFERENCE_WITHIN, /* then whitened by the shrunk within-class covariance */
-    BDML_REFERENCE_FISHER, /* and stretched along the directions in which the class means differ */
+    BDML_REFERENCE_WITHIN_RAW, /* whitened likewise without the z-score */
+    BDML_REFERENCE_FISHER_5, /* within, stretched along the directions in which the class means differ */
+    BDML_REFERENCE_FISHER, /* by 20 */
+    BDML_REFERENCE_FISHER_100,
+    BDML_REFERENCE_FISHER_1000,
+    BDML_REFERENCE_LDA, /* by 1e6 */
     BDML_REFERENCE_FILE,
     BDML_REFERENCE_KINDS
 } bdml_reference_kind;
+
+/* Kinds that differ in a constant: one of each goes into the grid of the recipe. */
+typedef enum bdml_reference_family {
+    BDML_FAMILY_NONE,
+    BDML_FAMILY_ZSCORE,
+    BDML_FAMILY_WITHIN,
+    BDML_FAMILY_FISHER,
+    BDML_FAMILIES
+} bdml_reference_family;
+bdml_reference_family bdml_reference_family_of(bdml_reference_kind kind);
 
 typedef struct bdml_reference {
     bdml_reference_kind kind;

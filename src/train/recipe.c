@@ -15,7 +15,7 @@
 /* Per anchor; more cost time and, as measured (docs/recipe.md), give nothing. */
 enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
 /* Anchors of the last fit. The many fits of the selection take fewer (recipe.h). */
-enum { ANCHORS = 1000 };
+enum { ANCHORS = 2000 };
 
 /* ---- points --------------------------------------------------------------------------------------- */
 

@@ -146,6 +146,13 @@ int recipe_best(const recipe_scores *s, const bool *wanted, const double *mean);
 /* Not worse than the best by more than grid->slack standard errors: the smallest K, then the error. */
 int recipe_choose(const recipe_scores *s, const bool *wanted, const double *mean);
 
+/* ---- references alone (families.c) ------------------------------------------------------------------- */
+
+/* Leave in the grid one reference of each family, by their errors alone in all folds. *report: a list of
+ * {reference, error}, also when it fails. */
+bdml_status recipe_pick_references(bdml_handle *h, int folds, const recipe_fold *fold,
+                                   recipe_grid *grid, json_t **report);
+
 /* ---- selection (select.c) ------------------------------------------------------------------------------ */
 
 /* The jobs beside each other. done, total: for the progress. A fold that cannot be fitted (too few
@@ -154,9 +161,10 @@ int recipe_choose(const recipe_scores *s, const bool *wanted, const double *mean
 bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
                             int count, const recipe_job *jobs, char *why);
 
-/* The grid that the settings leave open, and the choice by cross-validation. */
+/* The grid that the settings leave open, and the choice by cross-validation, which leaves one reference of
+ * each family in it. */
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid);
-bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_grid *grid,
+bdml_status recipe_select(bdml_handle *h, const bdml_training *t, recipe_grid *grid,
                           recipe_choice *choice, json_t **report);
 
 #endif

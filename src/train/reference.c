@@ -1,12 +1,15 @@
 /* reference.c - reference metrics: p = R x, distortion is bounded relative to R'R.
  *
- *     zscore   R = diag(1/std_j), rows of constant columns left out
- *     within   R = S^(-1/2) diag(1/std_j),  S = (1-s) Sw + s (tr Sw / r) I
- *     fisher   R = (I + (sqrt(STRETCH) - 1) P) S^(-1/2) diag(1/std_j),  P the projection onto the span of
- *              the class means after whitening: Fisher's discriminants, with the other directions
- *              kept at a smaller size instead of dropped
+ *     zscore       R = diag(1/std_j), rows of constant columns left out
+ *     within       R = S^(-1/2) diag(1/std_j),  S = (1-s) Sw + s (tr Sw / r) I
+ *     within-raw   R = S^(-1/2), of the points as they are
+ *     fisher-f     R = (I + (sqrt(f) - 1) P) S^(-1/2) diag(1/std_j),  P the projection onto the span of
+ *                  the class means after whitening: Fisher's discriminants, with the other directions
+ *                  kept at a smaller size instead of dropped; fisher: f = 20, lda: f = 1e6, so small
+ *                  that even the nearest neighbours of many thousand points are told by the discriminants
  *
- * with Sw the within-class covariance of the z-scored points and s the setting "shrinkage". */
+ * with Sw the within-class covariance of the points that are whitened and s the setting "shrinkage" where
+ * that is given, else the intensity of Ledoit and Wolf (2004), which falls as the points grow in number. */
 #include "train/fit.h"
 
 #include <float.h>
@@ -15,8 +18,34 @@
 
 #include "linalg/linalg.h"
 
-const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none", "zscore", "within",
-                                                                "fisher", "file"};
+const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none",       "zscore",
+                                                                "within",     "within-raw",
+                                                                "fisher-5",   "fisher",
+                                                                "fisher-100", "fisher-1000",
+                                                                "lda",        "file"};
+
+/* How the kinds are made. */
+static const struct {
+    bdml_reference_family family;
+    bool scale;     /* z-score first */
+    double stretch; /* squared lengths along the discriminants count this many times those across */
+} kinds[BDML_REFERENCE_KINDS] = {
+    [BDML_REFERENCE_NONE] = {BDML_FAMILY_NONE, false, 1.0},
+    [BDML_REFERENCE_ZSCORE] = {BDML_FAMILY_ZSCORE, true, 1.0},
+    [BDML_REFERENCE_WITHIN] = {BDML_FAMILY_WITHIN, true, 1.0},
+    [BDML_REFERENCE_WITHIN_RAW] = {BDML_FAMILY_WITHIN, false, 1.0},
+    [BDML_REFERENCE_FISHER_5] = {BDML_FAMILY_FISHER, true, 5.0},
+    [BDML_REFERENCE_FISHER] = {BDML_FAMILY_FISHER, true, 20.0},
+    [BDML_REFERENCE_FISHER_100] = {BDML_FAMILY_FISHER, true, 100.0},
+    [BDML_REFERENCE_FISHER_1000] = {BDML_FAMILY_FISHER, true, 1000.0},
+    [BDML_REFERENCE_LDA] = {BDML_FAMILY_FISHER, true, 1e6},
+    [BDML_REFERENCE_FILE] = {BDML_FAMILY_NONE, false, 1.0},
+};
+
+bdml_reference_family bdml_reference_family_of(bdml_reference_kind kind)
+{
+    return kinds[kind].family;
+}
 
 void bdml_reference_free(bdml_reference *r)
 {
@@ -24,7 +53,9 @@ void bdml_reference_free(bdml_reference *r)
     memset(r, 0, sizeof *r);
 }
 
-static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+/* The columns that are not constant, each over its standard deviation when `scale`. */
+static bdml_status make_columns(bdml_handle *h, const bdml_training *t, bool scale,
+                                bdml_reference *r)
 {
     bdml_status status = BDML_OK;
     const bdml_dataset points = {.n = t->n, .d = t->d, .x = (double *)t->x};
@@ -40,21 +71,68 @@ static bdml_status make_zscore(bdml_handle *h, const bdml_training *t, bdml_refe
     BDML_NEW(h, r->map, (size_t)rows * (size_t)t->d);
     r->rows = 0;
     for (int j = 0; j < t->d; j++)
-        if (isfinite(p.width[j])) COL(r->map, t->d, r->rows++)[j] = 1.0 / p.width[j];
+        if (isfinite(p.width[j])) COL(r->map, t->d, r->rows++)[j] = scale ? 1.0 / p.width[j] : 1.0;
 done:
     bdml_prepare_free(&p);
     return status;
 }
 
-/* Multiply the z-score map by S^(-1/2) of the z-scored points. */
-static bdml_status make_within(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+/* Less is not taken: directions without any variance inside the classes must stay finite. */
+static const double LEAST_SHRINKAGE = 1e-3;
+
+/* Ledoit and Wolf (2004): the s that makes (1-s) S + s (tr S / r) I the nearest to the covariance that the
+ * points were drawn from, estimated by
+ *
+ *     s = (1/n) (mean |z_i|^4 - |S|^2) / |S - (tr S / r) I|^2,   z_i = p_i less the mean of its class. */
+static bdml_status ledoit_wolf(bdml_handle *h, const bdml_training *t, const double *s, double *out)
 {
     bdml_status status = BDML_OK;
-    double shrinkage = bdml_opt_real(h, BDML_OPT_SHRINKAGE), trace = 0.0;
+    size_t d = (size_t)t->d, n = (size_t)t->n, classes = t->y ? (size_t)t->classes : 1;
+    double *mean = NULL, *count = NULL, fourth = 0.0, trace = 0.0, square = 0.0;
+
+    BDML_NEW(h, mean, classes * d);
+    BDML_NEW(h, count, classes);
+    for (size_t i = 0; i < n; i++) {
+        size_t c = t->y ? (size_t)t->y[i] : 0;
+        count[c] += 1.0;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] += t->x[i * d + j];
+    }
+    for (size_t k = 0; k < classes * d; k++) mean[k] /= BDML_MAX(count[k / d], 1.0);
+    for (size_t i = 0; i < n; i++) {
+        const double *m = mean + (t->y ? (size_t)t->y[i] : 0) * d, *x = t->x + i * d;
+        double length = 0.0;
+        for (size_t j = 0; j < d; j++) length += (x[j] - m[j]) * (x[j] - m[j]);
+        fourth += length * length / (double)n;
+    }
+    for (size_t j = 0; j < d; j++) trace += s[j * d + j];
+    for (size_t e = 0; e < d * d; e++) square += s[e] * s[e];
+    double apart = square - trace * trace / (double)d, noise = (fourth - square) / (double)n;
+    *out = apart > 0.0 ? BDML_MIN(BDML_MAX(noise / apart, LEAST_SHRINKAGE), 1.0) : 1.0;
+done:
+    free(mean);
+    free(count);
+    return status;
+}
+
+/* As set, or by Ledoit and Wolf where S comes from the points. */
+static bdml_status shrinkage_of(bdml_handle *h, const bdml_training *t, const double *s,
+                                double *shrinkage)
+{
+    *shrinkage = bdml_opt_real(h, BDML_OPT_SHRINKAGE);
+    if (bdml_opt_changed(h, BDML_OPT_SHRINKAGE) || t->constraints) return BDML_OK;
+    return ledoit_wolf(h, t, s, shrinkage);
+}
+
+/* Multiply the map of the columns by S^(-1/2) of the points under it. */
+static bdml_status make_within(bdml_handle *h, const bdml_training *t, bool scale,
+                               bdml_reference *r)
+{
+    bdml_status status = BDML_OK;
+    double shrinkage, trace = 0.0;
     double *p = NULL, *s = NULL, *lambda = NULL, *root = NULL, *map = NULL;
     bdml_eigh_ws ws = {0};
 
-    BDML_GO(make_zscore(h, t, r));
+    BDML_GO(make_columns(h, t, scale, r));
     int n = r->rows;
     size_t nn = (size_t)n * (size_t)n;
     BDML_GO(bdml_reference_apply(h, r, t->n, t->d, t->x, &p));
@@ -65,6 +143,7 @@ static bdml_status make_within(bdml_handle *h, const bdml_training *t, bdml_refe
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
     bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
     BDML_GO(bdml_within_covariance(h, &z, s));
+    BDML_GO(shrinkage_of(h, &z, s, &shrinkage));
     for (int j = 0; j < n; j++) trace += COL(s, n, j)[j];
     BDML_GO(bdml_la_eigh(h, n, s, lambda, true, &ws));
     double floor = BDML_MAX(shrinkage * trace / n, DBL_MIN);
@@ -85,8 +164,6 @@ done:
     return status;
 }
 
-/* Squared lengths along the discriminants count this many times those across. */
-static const double STRETCH = 20.0;
 /* A direction with less than this share of the largest between-class variance is none. */
 static const double NO_DIRECTION = 1e-9;
 
@@ -123,18 +200,19 @@ done:
 }
 
 /* Stretch the within map along the discriminants. */
-static bdml_status make_fisher(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+static bdml_status make_fisher(bdml_handle *h, const bdml_training *t, double stretch,
+                               bdml_reference *r)
 {
     bdml_status status = BDML_OK;
-    double *p = NULL, *b = NULL, *lambda = NULL, *stretch = NULL, *map = NULL;
+    double *p = NULL, *b = NULL, *lambda = NULL, *factor = NULL, *map = NULL;
     bdml_eigh_ws ws = {0};
 
-    BDML_GO(make_within(h, t, r));
+    BDML_GO(make_within(h, t, true, r));
     int n = r->rows;
     size_t nn = (size_t)n * (size_t)n;
     BDML_GO(bdml_reference_apply(h, r, t->n, t->d, t->x, &p));
     BDML_NEW(h, b, nn);
-    BDML_NEW(h, stretch, nn);
+    BDML_NEW(h, factor, nn);
     BDML_NEW(h, lambda, n);
     BDML_NEW(h, map, (size_t)n * (size_t)t->d);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
@@ -143,17 +221,17 @@ static bdml_status make_fisher(bdml_handle *h, const bdml_training *t, bdml_refe
     for (int j = 0; j < n;
          j++) { /* columns times the fourth root: (...)(...)' has the square root */
         bool along = lambda[j] > NO_DIRECTION * lambda[n - 1];
-        for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(STRETCH, 0.25);
+        for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(stretch, 0.25);
     }
-    bdml_la_gemm('N', 'T', n, n, n, 1.0, b, n, b, n, 0.0, stretch, n);
-    bdml_la_gemm('N', 'N', t->d, n, n, 1.0, r->map, t->d, stretch, n, 0.0, map, t->d);
+    bdml_la_gemm('N', 'T', n, n, n, 1.0, b, n, b, n, 0.0, factor, n);
+    bdml_la_gemm('N', 'N', t->d, n, n, 1.0, r->map, t->d, factor, n, 0.0, map, t->d);
     memcpy(r->map, map, sizeof(double) * (size_t)n * (size_t)t->d);
 done:
     bdml_eigh_ws_free(&ws);
     free(p);
     free(b);
     free(lambda);
-    free(stretch);
+    free(factor);
     free(map);
     return status;
 }
@@ -167,11 +245,11 @@ static bdml_status read_file(bdml_handle *h, const char *path, const bdml_traini
     bdml_dataset *matrix = NULL;
 
     if (access(path, R_OK) != 0)
-        return bdml_fail(
-            h, BDML_ERR_ARGUMENT,
-            "reference must be auto, none, zscore, within, fisher or a file that can be "
-            "read, got '%.200s'",
-            path);
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "reference must be auto, none, zscore, within, within-raw, fisher, "
+                         "fisher-5, fisher-100, "
+                         "fisher-1000 or a file that can be read, got '%.200s'",
+                         path);
     if (bdml_load_model(h, path, &model) == BDML_OK) {
         if (model->d != t->d) {
             status = bdml_fail(h, BDML_ERR_DATA,
@@ -217,11 +295,12 @@ bdml_status bdml_reference_make(bdml_handle *h, bdml_reference_kind kind, const 
     memset(out, 0, sizeof *out);
     out->kind = kind;
     out->rows = t->d;
-    if (kind == BDML_REFERENCE_ZSCORE) status = make_zscore(h, t, out);
-    if (kind == BDML_REFERENCE_WITHIN) status = make_within(h, t, out);
-    if (kind == BDML_REFERENCE_FISHER && !t->y)
-        return bdml_fail(h, BDML_ERR_DATA, "reference fisher needs labels");
-    if (kind == BDML_REFERENCE_FISHER) status = make_fisher(h, t, out);
+    bdml_reference_family family = kinds[kind].family;
+    if (family == BDML_FAMILY_ZSCORE) status = make_columns(h, t, true, out);
+    if (family == BDML_FAMILY_WITHIN) status = make_within(h, t, kinds[kind].scale, out);
+    if (family == BDML_FAMILY_FISHER && !t->y)
+        return bdml_fail(h, BDML_ERR_DATA, "reference %s needs labels", bdml_reference_names[kind]);
+    if (family == BDML_FAMILY_FISHER) status = make_fisher(h, t, kinds[kind].stretch, out);
     if (kind == BDML_REFERENCE_FILE)
         status = read_file(h, bdml_opt_text(h, BDML_OPT_REFERENCE), t, out);
     if (status != BDML_OK) bdml_reference_free(out);

@@ -2,10 +2,10 @@
  * data.
  *
  * Stratified folds; each fold's reference, constraints and metrics come from its training rows alone.
- * Two rounds: the first scores every choice on some folds, the second goes on with those that are not
+ * The best reference of each family goes into the grid (families.c). Two rounds: the first scores every choice on some folds, the second goes on with those that are not
  * clearly worse than the best (a path shows them all, and so goes on with all). Then the smallest K is
  * taken that is not worse than the best by more than so many standard errors of the difference, fold by
- * fold (setting se-rule), and among those with that K the smallest error.
+ * fold (setting se-rule, and never more than that of the error rate itself), and among those with that K the smallest error.
  *
  * A job is one (fold, reference, weight) with all its K and passes in one warm-started sweep (fold.c);
  * jobs run beside each other, each on one thread with its own handle, and write to their own places:
@@ -18,7 +18,8 @@ enum {
     FOLDS_SMALL = 5, /* up to FEW points; the first round is one repeat */
     FOLDS_LARGE = 3, /* the first round is one fold */
     FEW = 500,
-    MOST_POINTS = 1500, /* more are sampled down, class by class */
+    LEFT_OUT = 500,     /* rows of a fold, where there are enough: the rest is to learn from */
+    MOST_POINTS = 3500, /* more are sampled down, class by class */
     REPEAT_UNDER = 600, /* repeat the folds until this many rows have been left out */
     REPEATS_MAX = 4
 };
@@ -28,12 +29,15 @@ static const double KEEP = 1.0; /* standard errors above the best that the secon
 
 void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
 {
-    *grid = (recipe_grid){.references = 4,
+    *grid = (recipe_grid){.references = 9,
                           .ks = 6,
                           .cs = 2,
                           .passes = 2,
                           .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_WITHIN,
-                                        BDML_REFERENCE_FISHER, BDML_REFERENCE_NONE},
+                                        BDML_REFERENCE_WITHIN_RAW, BDML_REFERENCE_FISHER,
+                                        BDML_REFERENCE_FISHER_5, BDML_REFERENCE_FISHER_100,
+                                        BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_LDA,
+                                        BDML_REFERENCE_NONE},
                           .k = {1, 3, 10, 30, 100, 1000},
                           .c = {1.5, 5},
                           .pass = {0, 1},
@@ -65,14 +69,15 @@ void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
 /* Rows of the training data split into folds, once or several times over. */
 typedef struct folds {
     int64_t rows;
-    int splits, count; /* count = splits * repeats */
-    int first;         /* folds of the first round */
+    int splits;      /* folds of one repeat */
+    int count, made; /* folds that the grid is scored on; those that references alone are */
+    int first;       /* folds of the first round */
     recipe_fold *fold;
 } folds;
 
 static void free_folds(folds *f)
 {
-    for (int k = 0; f->fold && k < f->count; k++) recipe_free_fold(&f->fold[k]);
+    for (int k = 0; f->fold && k < f->made; k++) recipe_free_fold(&f->fold[k]);
     free(f->fold);
 }
 
@@ -131,14 +136,22 @@ static bdml_status make_folds(bdml_handle *h, const bdml_training *t, folds *f)
 
     BDML_GO(sample_rows(h, t, &f->rows, &row));
     bool small = f->rows <= FEW;
-    f->splits = (int)BDML_MIN(f->rows, small ? FOLDS_SMALL : FOLDS_LARGE);
-    f->count = f->splits * (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / f->rows));
-    f->first = small ? f->splits : 1;
-    BDML_NEW(h, f->fold, f->count);
+    if (small) {
+        f->splits = (int)BDML_MIN(f->rows, FOLDS_SMALL);
+        f->count = f->splits * (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / f->rows));
+        f->made = f->count;
+        f->first = f->splits;
+    } else { /* few of the folds: what is learned should be learned from nearly all rows */
+        f->splits = (int)BDML_MAX(FOLDS_LARGE, f->rows / LEFT_OUT);
+        f->count = FOLDS_LARGE;
+        f->made = f->splits;
+        f->first = 1;
+    }
+    BDML_NEW(h, f->fold, f->made);
     BDML_NEW(h, y, f->rows);
     BDML_NEW(h, number, f->rows);
     for (int64_t i = 0; i < f->rows; i++) y[i] = t->y[row[i]];
-    for (int k = 0; k < f->count; k++) {
+    for (int k = 0; k < f->made; k++) {
         BDML_GO(bdml_split_folds(h, f->rows, y, f->splits, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED),
                                  (uint64_t)(k / f->splits), number));
         BDML_GO(fill_fold(h, t, f->rows, row, number, k % f->splits, &f->fold[k]));
@@ -155,7 +168,8 @@ done:
 /* Everything the selection works with. */
 typedef struct selection {
     char why[BDML_ERROR_SIZE]; /* the first fold that could not be fitted */
-    const recipe_grid *grid;
+    recipe_grid *grid;
+    json_t *alone; /* errors of the references alone */
     folds folds;
     int size;      /* choices */
     double *score; /* per fold and choice; NaN: not fitted */
@@ -246,18 +260,26 @@ static int best_choice(const selection *s)
     return best;
 }
 
+/* Standard error, in percent, of the error rate of the best over so many rows. */
+static double rate_error(const selection *s, int best, int64_t tested)
+{
+    double rows = (double)BDML_MAX(tested, 1), p = BDML_MAX(s->mean[best] / 100.0, 1.0 / rows);
+    return 100.0 * sqrt(p * (1.0 - p) / rows);
+}
+
 /* Leave out what is clearly worse than the best: by more than KEEP standard errors of an error rate
- * over the rows left out so far. */
+ * over the rows left out so far. References alone cost nothing and stay. */
 static void narrow(selection *s)
 {
     int64_t tested = 0;
     int best = best_choice(s);
     if (best < 0) return;
     for (int k = 0; k < s->done; k++) tested += s->folds.fold[k].test;
-    double rows = (double)BDML_MAX(tested, 1), p = BDML_MAX(s->mean[best] / 100.0, 1.0 / rows);
-    double limit = s->mean[best] + KEEP * 100.0 * sqrt(p * (1.0 - p) / rows);
-    for (int number = 0; number < s->size; number++)
-        s->wanted[number] = s->wanted[number] && s->mean[number] <= limit;
+    double limit = s->mean[best] + KEEP * rate_error(s, best, tested);
+    for (int number = 0; number < s->size; number++) {
+        bool alone = s->grid->k[recipe_choice_at(s->grid, number).k] == 1.0;
+        s->wanted[number] = s->wanted[number] && (alone || s->mean[number] <= limit);
+    }
 }
 
 /* Standard error of the difference between two choices over the folds. Folds share most of their training
@@ -274,13 +296,18 @@ static double difference_error(const selection *s, int a, int b)
                 (1.0 / s->done + (double)f->test / (double)BDML_MAX(f->train, 1)));
 }
 
-/* Not clearly worse than the best: the smallest K, then the smallest error. */
+/* Not clearly worse than the best: the smallest K, then the smallest error. The standard error of a
+ * difference over three folds may come out anyhow: it counts for no more than that of the error rate of the
+ * best over the rows left out, each once. */
 static int choose(const selection *s)
 {
     int best = best_choice(s), chosen = best;
+    int64_t rows = 0;
+    for (int k = 0; k < BDML_MIN(s->done, s->folds.splits); k++) rows += s->folds.fold[k].test;
+    double most = best >= 0 ? rate_error(s, best, rows) : 0.0;
     for (int number = 0; number < s->size && best >= 0; number++) {
-        if (!s->wanted[number] ||
-            s->mean[number] - s->mean[best] > s->grid->slack * difference_error(s, number, best))
+        double error = BDML_MIN(difference_error(s, number, best), most);
+        if (!s->wanted[number] || s->mean[number] - s->mean[best] > s->grid->slack * error)
             continue;
         int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
         if (k < now || (k == now && s->mean[number] < s->mean[chosen])) chosen = number;
@@ -304,10 +331,11 @@ static json_t *make_report(const selection *s, int chosen)
                                                s->wanted[number] ? s->done : s->folds.first));
     }
     recipe_choice c = recipe_choice_at(g, chosen);
-    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:o}", "folds", s->done, "reference",
-                     bdml_reference_names[g->reference[c.reference]], "passes", g->pass[c.pass] + 1,
-                     "weight", g->c[c.c], "distortion", g->k[c.k], "error", s->mean[chosen],
-                     "standard_error", s->se[chosen], "tried", tried);
+    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:O*, s:o}", "folds", s->done,
+                     "reference", bdml_reference_names[g->reference[c.reference]], "passes",
+                     g->pass[c.pass] + 1, "weight", g->c[c.c], "distortion", g->k[c.k], "error",
+                     s->mean[chosen], "standard_error", s->se[chosen], "references", s->alone,
+                     "tried", tried);
 }
 
 /* ---- selection -------------------------------------------------------------------------------------------------- */
@@ -315,8 +343,10 @@ static json_t *make_report(const selection *s, int chosen)
 static bdml_status init(bdml_handle *h, const bdml_training *t, selection *s)
 {
     bdml_status status = BDML_OK;
-    s->size = recipe_grid_size(s->grid);
     BDML_GO(make_folds(h, t, &s->folds));
+    if (s->grid->references > 1)
+        BDML_GO(recipe_pick_references(h, s->folds.made, s->folds.fold, s->grid, &s->alone));
+    s->size = recipe_grid_size(s->grid);
     BDML_NEW(h, s->mean, s->size);
     BDML_NEW(h, s->se, s->size);
     BDML_NEW(h, s->wanted, s->size);
@@ -343,7 +373,7 @@ done:
     return status;
 }
 
-bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_grid *grid,
+bdml_status recipe_select(bdml_handle *h, const bdml_training *t, recipe_grid *grid,
                           recipe_choice *choice, json_t **report)
 {
     bdml_status status = BDML_OK;
@@ -363,6 +393,7 @@ bdml_status recipe_select(bdml_handle *h, const bdml_training *t, const recipe_g
     *report = make_report(&s, chosen);
     if (!*report) status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
 done:
+    json_decref(s.alone);
     free_folds(&s.folds);
     free(s.mean);
     free(s.se);

@@ -1,0 +1,230 @@
+/* test_reference.c - reference metrics against plain loops and closed cases: shrinkage by Ledoit and
+ * Wolf, whitening with and without a z-score, the stretch of the discriminants, the best of each family. */
+#include "check.h"
+#include "train/recipe.h"
+
+enum { N = 90, D = 4, CLASSES = 3 };
+
+typedef struct points {
+    double x[N * D];
+    int32_t y[N];
+    bdml_training t;
+} points;
+
+/* Three classes, correlated columns of very different widths, one of them constant when asked. */
+static void make_points(points *p, bool constant)
+{
+    bdml_rng r = bdml_rng_make(3, 0);
+    for (int i = 0; i < N; i++) {
+        double *x = p->x + i * D, z[D];
+        p->y[i] = i % CLASSES;
+        for (int j = 0; j < D; j++) z[j] = bdml_rng_normal(&r);
+        x[0] = z[0] + 3.0 * (p->y[i] == 1);
+        x[1] = 50.0 * (z[1] + 0.9 * z[0]) + 100.0 * (p->y[i] == 2);
+        x[2] = 0.01 * (z[2] - z[1]);
+        x[3] = constant ? 7.0 : z[3] + 0.5 * z[2];
+    }
+    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL};
+}
+
+/* S, the covariance of the n rows of x (dimension d) less their class means. */
+static void plain_within(int d, const double *x, const int32_t *y, double *s, double *z)
+{
+    for (int j = 0; j < d; j++) {
+        double mean[CLASSES] = {0}, count[CLASSES] = {0};
+        for (int i = 0; i < N; i++) mean[y[i]] += x[i * d + j], count[y[i]]++;
+        for (int i = 0; i < N; i++) z[i * d + j] = x[i * d + j] - mean[y[i]] / count[y[i]];
+    }
+    for (int a = 0; a < d; a++)
+        for (int b = 0; b < d; b++) {
+            s[a * d + b] = 0;
+            for (int i = 0; i < N; i++) s[a * d + b] += z[i * d + a] * z[i * d + b] / N;
+        }
+}
+
+/* sum_i |z_i z_i' - S|^2 / n^2 over |S - mu I|^2: Ledoit and Wolf as they write it, matrix by matrix. */
+static double plain_shrinkage(int d, const double *s, const double *z)
+{
+    double noise = 0, apart = 0, mu = 0;
+    for (int j = 0; j < d; j++) mu += s[j * d + j] / d;
+    for (int a = 0; a < d; a++)
+        for (int b = 0; b < d; b++) {
+            apart += pow(s[a * d + b] - (a == b ? mu : 0), 2);
+            for (int i = 0; i < N; i++)
+                noise += pow(z[i * d + a] * z[i * d + b] - s[a * d + b], 2) / N / N;
+        }
+    return fmin(fmax(noise / apart, 1e-3), 1);
+}
+
+/* R = S^(-1/2) C with C the scaling of the columns: R C^-1 S (R C^-1)' = I for the shrunk S of C x. */
+static void whitening(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    static double scaled[N * D], z[N * D];
+    double s[D * D], deviation[D];
+    for (int constant = 0; constant < 2; constant++) {
+        make_points(&p, constant);
+        int d = constant ? D - 1 : D;
+        for (int raw = 0; raw < 2; raw++)
+            for (int given = 0; given < 2; given++) {
+                bdml_reference r;
+                check_ok(h, bdml_set(h, "shrinkage", given ? "0.3" : "0.1"));
+                check_ok(h, bdml_reference_make(h,
+                                                raw ? BDML_REFERENCE_WITHIN_RAW
+                                                    : BDML_REFERENCE_WITHIN,
+                                                &p.t, &r));
+                assert_int_equal(r.rows, d); /* a constant column is left out */
+                for (int j = 0; j < d; j++) {
+                    double mean = 0, square = 0;
+                    for (int i = 0; i < N; i++) mean += p.x[i * D + j] / N;
+                    for (int i = 0; i < N; i++) square += pow(p.x[i * D + j] - mean, 2) / N;
+                    deviation[j] = raw ? 1 : sqrt(square);
+                    for (int i = 0; i < N; i++) scaled[i * d + j] = p.x[i * D + j] / deviation[j];
+                }
+                plain_within(d, scaled, p.y, s, z);
+                double shrink = given ? 0.3 : plain_shrinkage(d, s, z), mu = 0;
+                for (int j = 0; j < d; j++) mu += s[j * d + j] / d;
+                for (int e = 0; e < d * d; e++)
+                    s[e] = (1 - shrink) * s[e] + (e % (d + 1) == 0 ? shrink * mu : 0);
+                /* rows of R over the deviations are the rows of S^(-1/2): their form with S is I */
+                for (int a = 0; a < d; a++)
+                    for (int b = 0; b < d; b++) {
+                        double form = 0;
+                        for (int j = 0; j < d; j++)
+                            for (int k = 0; k < d; k++)
+                                form += r.map[a * D + j] * deviation[j] * s[j * d + k] *
+                                        r.map[b * D + k] * deviation[k];
+                        check_close(form, a == b, 1e-9); /* kappa(S) is 1e7 in the raw case */
+                    }
+                bdml_reference_free(&r);
+            }
+    }
+}
+
+/* fisher-f: squared lengths along class means f times those of `within`, across them the same. */
+static void stretch(void **state)
+{
+    static const struct {
+        bdml_reference_kind kind;
+        double factor;
+    } kinds[] = {{BDML_REFERENCE_FISHER_5, 5},
+                 {BDML_REFERENCE_FISHER, 20},
+                 {BDML_REFERENCE_FISHER_100, 100},
+                 {BDML_REFERENCE_FISHER_1000, 1000},
+                 {BDML_REFERENCE_LDA, 1e6}};
+    bdml_handle *h = *state;
+    static points p;
+    bdml_reference within, fisher;
+    double *a, *b;
+    make_points(&p, false);
+    check_ok(h, bdml_reference_make(h, BDML_REFERENCE_WITHIN, &p.t, &within));
+    check_ok(h, bdml_reference_apply(h, &within, N, D, p.x, &a));
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        check_ok(h, bdml_reference_make(h, kinds[k].kind, &p.t, &fisher));
+        check_ok(h, bdml_reference_apply(h, &fisher, N, D, p.x, &b));
+        double mean[2][CLASSES][D] = {{{0}}};
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < D; j++) {
+                mean[0][p.y[i]][j] += a[i * D + j] / (N / CLASSES);
+                mean[1][p.y[i]][j] += b[i * D + j] / (N / CLASSES);
+            }
+        for (int c = 1; c < CLASSES; c++) { /* class means differ along the discriminants alone */
+            double before = 0, after = 0;
+            for (int j = 0; j < D; j++) {
+                before += pow(mean[0][c][j] - mean[0][0][j], 2);
+                after += pow(mean[1][c][j] - mean[1][0][j], 2);
+            }
+            check_close(after / before, kinds[k].factor, 1e-8 * kinds[k].factor);
+        }
+        for (int i = 0; i < N; i++) { /* and nothing shrinks, or grows by more */
+            double u[2] = {0, 0};
+            for (int j = 0; j < D; j++) {
+                u[0] += pow(a[i * D + j] - a[j], 2);
+                u[1] += pow(b[i * D + j] - b[j], 2);
+            }
+            check_true(u[1] >= u[0] * (1 - 1e-9) && u[1] <= kinds[k].factor * u[0] * (1 + 1e-9));
+        }
+        free(b);
+        bdml_reference_free(&fisher);
+    }
+    free(a);
+    bdml_reference_free(&within);
+}
+
+/* The report tells all references alone; those of the grid are the best of their families. */
+static void best_of_each_family(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_model *model;
+    check_ok(h, bdml_set(h, "distortion", "1"));
+    check_ok(h, bdml_read_dataset(h, source_path("data/wine.csv"), &data));
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    json_t *info = json_loads(bdml_model_describe(model), 0, NULL), *row;
+    json_t *selection = json_object_get(info, "selection");
+    json_t *alone = json_object_get(selection, "references");
+    double least[BDML_FAMILIES] = {INFINITY, INFINITY, INFINITY, INFINITY}, chosen = INFINITY;
+    size_t i;
+    assert_int_equal(json_array_size(alone), BDML_REFERENCE_KINDS - 1);
+    json_array_foreach(alone, i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "reference"));
+        double error = json_number_value(json_object_get(row, "error"));
+        int kind = 0;
+        while (strcmp(bdml_reference_names[kind], name) != 0) kind++;
+        bdml_reference_family f = bdml_reference_family_of((bdml_reference_kind)kind);
+        least[f] = fmin(least[f], error);
+        if (strcmp(name, json_string_value(json_object_get(selection, "reference"))) == 0)
+            chosen = error;
+    }
+    /* wine unscaled is hopeless, and K = 1: the smallest error of all is what is chosen */
+    check_close(chosen, fmin(fmin(least[0], least[1]), fmin(least[2], least[3])), 1e-12);
+    json_array_foreach(json_object_get(selection, "tried"), i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "reference"));
+        int kind = 0;
+        while (strcmp(bdml_reference_names[kind], name) != 0) kind++;
+        double error = json_number_value(json_object_get(row, "error"));
+        /* scored on all folds (or the first round alone, when clearly worse) */
+        if (json_integer_value(json_object_get(row, "folds")) ==
+            json_integer_value(json_object_get(selection, "folds")))
+            check_close(error, least[bdml_reference_family_of((bdml_reference_kind)kind)], 1e-9);
+    }
+    json_decref(info);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+static void allocations_may_fail(void **state)
+{
+    (void)state;
+    static points p;
+    make_points(&p, false);
+    for (int kind = BDML_REFERENCE_WITHIN; kind <= BDML_REFERENCE_LDA; kind++) {
+        bdml_status status = BDML_ERR_MEMORY;
+        for (int64_t k = 1; status != BDML_OK; k++) {
+            bdml_handle *h;
+            bdml_reference r;
+            assert_int_equal(bdml_create(&h), BDML_OK);
+            h->fail_alloc = k;
+            status = bdml_reference_make(h, (bdml_reference_kind)kind, &p.t, &r);
+            if (status == BDML_OK)
+                bdml_reference_free(&r);
+            else
+                assert_int_equal(status, BDML_ERR_MEMORY);
+            bdml_free(h);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(whitening),
+        handle_test(stretch),
+        handle_test(best_of_each_family),
+        cmocka_unit_test(allocations_may_fail),
+    };
+    return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
+}
