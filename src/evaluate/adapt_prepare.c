@@ -100,16 +100,10 @@ static bdml_status reduce(bdml_handle *h, adapt_points *p)
         on = (int)bdml_opt_int(h, BDML_OPT_PCA_DOMAIN);
     bdml_dataset of = {.n = p->ns + p->nt, .d = p->d, .x = p->xs};
     bdml_prepare pca = {.d_in = p->d, .d_out = p->d, .scale = BDML_SCALE_NONE};
-    char text[32];
 
     if (on == PCA_SOURCE) of.n = p->ns;
     if (on == PCA_TARGET) of = (bdml_dataset){.n = p->nt, .d = p->d, .x = p->xt};
-    if (asked > 0) {
-        snprintf(text, sizeof text, "%d", asked);
-        BDML_GO(bdml_set(h, "pca", text)); /* the handle is the job's own */
-        BDML_GO(bdml_pca_fit(h, &of, &pca));
-        BDML_GO(bdml_set(h, "pca", "0"));
-    }
+    if (asked > 0) BDML_GO(bdml_pca_fit_to(h, &of, asked, &pca));
     p->q = pca.d_out;
     BDML_NEW(h, p->zs, (size_t)(p->ns + p->nt) * (size_t)p->q);
     p->zt = p->zs + (size_t)p->ns * (size_t)p->q;
