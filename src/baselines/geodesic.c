@@ -155,7 +155,7 @@ done:
 bdml_status bdml_geodesic_fit(bdml_handle *h, const bdml_training *t, bdml_geodesic *out)
 {
     bdml_status status = BDML_OK;
-    bool automatic = strcmp(bdml_opt_text(h, BDML_OPT_SUBSPACE), "auto") == 0;
+    bool automatic = bdml_opt_int(h, BDML_OPT_SUBSPACE) == 0;
     /* two subspaces of more than half the dimensions share directions whatever the data are */
     int q, ns, nt, most = automatic ? BDML_MAX(t->d / 2, 1)
                                     : (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_SUBSPACE), t->d);
