@@ -222,14 +222,23 @@ static void note_refusal(bdml_handle *own, bdml_status status, int split, bdml_s
     }
 }
 
-/* Points come prepared, so the methods prepare nothing; and a metric is learned relative to them. */
+static bdml_status set_unless(bdml_handle *own, bdml_opt id, const char *value)
+{
+    return bdml_opt_changed(own, id) ? BDML_OK : bdml_set(own, bdml_option_at((int)id)->name, value);
+}
+
+/* Points come prepared, so the methods prepare nothing, and bdml learns relative to them: of its recipe the
+ * distortion is left to choose, the smallest within half a standard error of the best. */
 static bdml_status settle(bdml_handle *own)
 {
+    BDML_TRY(set_unless(own, BDML_OPT_REFERENCE, "none"));
+    BDML_TRY(set_unless(own, BDML_OPT_SOFTNESS, "5"));
+    BDML_TRY(set_unless(own, BDML_OPT_PASSES, "1"));
+    BDML_TRY(set_unless(own, BDML_OPT_SE_RULE, "0.5"));
     BDML_TRY(bdml_set(own, "scale", "none"));
     BDML_TRY(bdml_set(own, "pca", "0"));
     BDML_TRY(bdml_set(own, "keep-points", "no"));
-    BDML_TRY(bdml_set(own, "neighbors", bdml_opt_text(own, BDML_OPT_VOTES)));
-    return bdml_opt_changed(own, BDML_OPT_REFERENCE) ? BDML_OK : bdml_set(own, "reference", "none");
+    return bdml_set(own, "neighbors", bdml_opt_text(own, BDML_OPT_VOTES));
 }
 
 static bdml_status run_job(bdml_handle *own, void *user, int64_t job)

@@ -40,8 +40,8 @@ void adapt_splits_free(adapt_splits *s);
 typedef struct adapt_points {
     int64_t ns, nt;
     int d, q;            /* scaled dimension; dimension after PCA */
-    double *xs, *xt;     /* scaled: ns and nt rows of d */
-    double *zs, *zt;     /* reduced: ns and nt rows of q */
+    double *xs, *xt;     /* scaled: ns and nt rows of d; for methods with subspaces of their own */
+    double *zs, *zt;     /* reduced by PCA: ns and nt rows of q */
     const int32_t *y;    /* classes of the target rows */
 } adapt_points;
 

@@ -108,8 +108,10 @@ static bdml_status reduce(bdml_handle *h, adapt_points *p)
     BDML_NEW(h, p->zs, (size_t)(p->ns + p->nt) * (size_t)p->q);
     p->zt = p->zs + (size_t)p->ns * (size_t)p->q;
     BDML_GO(bdml_prepare_apply(h, &pca, p->ns + p->nt, p->xs, p->d, p->zs));
-    for (int64_t i = 0; i < p->ns + p->nt && bdml_opt_int(h, BDML_OPT_UNIT); i++)
+    for (int64_t i = 0; i < p->ns + p->nt && bdml_opt_int(h, BDML_OPT_UNIT); i++) {
         row_unit(p->q, COL(p->zs, p->q, i));
+        row_unit(p->d, COL(p->xs, p->d, i));
+    }
 done:
     bdml_prepare_free(&pca);
     return status;
