@@ -157,15 +157,17 @@ bdml_status bdml_geodesic_fit(bdml_handle *h, const bdml_training *t, bdml_geode
     bdml_status status = BDML_OK;
     bool automatic = bdml_opt_int(h, BDML_OPT_SUBSPACE) == 0;
     /* two subspaces of more than half the dimensions share directions whatever the data are */
-    int q, ns, nt, most = automatic ? BDML_MAX(t->d / 2, 1)
-                                    : (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_SUBSPACE), t->d);
+    int q, ns, nt,
+        most = automatic ? BDML_MAX(t->d / 2, 1)
+                         : (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_SUBSPACE), t->d);
     bdml_prepare s = {0}, u = {0};
 
     *out = (bdml_geodesic){0};
     if (!t->target || t->target->n < 2 || t->n < 2)
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "subspaces of two domains need at least 2 points of each; got %lld and %lld",
-                         (long long)t->n, (long long)(t->target ? t->target->n : 0));
+        return bdml_fail(
+            h, BDML_ERR_DATA,
+            "subspaces of two domains need at least 2 points of each; got %lld and %lld",
+            (long long)t->n, (long long)(t->target ? t->target->n : 0));
     BDML_GO(components(h, t->n, t->d, t->x, most, &s, &ns));
     BDML_GO(components(h, t->target->n, t->d, t->target->x, most, &u, &nt));
     q = most = BDML_MIN(ns, nt);

@@ -63,8 +63,9 @@ static void class_add(const void *user, int64_t i, double s, double *w)
 
 static double class_square(const void *user, int64_t i)
 {
-    return class_dot(user, i, COL(((const domain_transform *)user)->x,
-                                  ((const domain_transform *)user)->e, i));
+    return class_dot(user, i,
+                     COL(((const domain_transform *)user)->x, ((const domain_transform *)user)->e,
+                         i));
 }
 
 /* Row r = i * classes + k is theta_k (x_i, 1)'; W lies as d rows of e. */
@@ -97,8 +98,8 @@ static void map_target(const domain_transform *m, const double *w)
 {
     for (int64_t i = 0; i < m->nt; i++)
         for (int a = 0; a < m->d; a++)
-            COL(m->x, m->e, m->ns + i)[a] =
-                bdml_la_dot(m->e, COL(w, m->e, a), COL(m->raw, m->e, i));
+            COL(m->x, m->e, m->ns + i)
+            [a] = bdml_la_dot(m->e, COL(w, m->e, a), COL(m->raw, m->e, i));
 }
 
 static double relative(const bdml_svm_result *r)
@@ -130,8 +131,8 @@ static bdml_status fit_map(bdml_handle *h, domain_transform *m, const bdml_mmdt_
                            const double *theta, double *margin, const double *c, signed char *sign,
                            double *alpha, double *w, bdml_svm_result *r)
 {
-    bdml_svm_rows rows = {m->nt * m->classes, (size_t)m->d * (size_t)m->e, map_dot, map_add,
-                          map_square, m};
+    bdml_svm_rows rows = {
+        m->nt * m->classes, (size_t)m->d * (size_t)m->e, map_dot, map_add, map_square, m};
     m->theta = theta;
     for (int k = 0; k < m->classes; k++)
         m->theta_square[k] = bdml_la_dot(m->d, COL(theta, m->e, k), COL(theta, m->e, k));
@@ -213,7 +214,8 @@ static bdml_status transform_init(bdml_handle *h, const bdml_training *t, domain
     size_t d = (size_t)t->d, e = d + 1;
     int64_t at = 0;
 
-    *m = (domain_transform){.d = t->d, .e = t->d + 1, .classes = t->classes, .ns = t->n, .ys = t->y};
+    *m =
+        (domain_transform){.d = t->d, .e = t->d + 1, .classes = t->classes, .ns = t->n, .ys = t->y};
     for (int64_t i = 0; t->target && t->target->y && i < t->target->n; i++)
         m->nt += t->target->y[i] >= 0;
     if (m->nt == 0 || !t->y || t->classes < 2)
@@ -226,8 +228,7 @@ static bdml_status transform_init(bdml_handle *h, const bdml_training *t, domain
     BDML_NEW(h, m->yt, m->nt);
     BDML_NEW(h, m->theta_square, m->classes);
     BDML_NEW(h, m->raw_square, m->nt);
-    for (int64_t i = 0; i < t->n; i++)
-        memcpy(COL(m->x, e, i), COL(t->x, d, i), d * sizeof(double));
+    for (int64_t i = 0; i < t->n; i++) memcpy(COL(m->x, e, i), COL(t->x, d, i), d * sizeof(double));
     for (int64_t i = 0; i < t->target->n; i++) {
         if (t->target->y[i] < 0) continue;
         memcpy(COL(m->raw, e, at), COL(t->target->x, d, i), d * sizeof(double));
@@ -265,8 +266,7 @@ static int32_t answer(const bdml_mmdt *m, const double *x, double *z)
     int d = m->d, e = d + 1;
     int32_t best = 0;
     double most = -INFINITY;
-    for (int a = 0; a < d; a++)
-        z[a] = bdml_la_dot(d, COL(m->w, e, a), x) + COL(m->w, e, a)[d];
+    for (int a = 0; a < d; a++) z[a] = bdml_la_dot(d, COL(m->w, e, a), x) + COL(m->w, e, a)[d];
     for (int k = 0; k < m->classes; k++) {
         const double *t = COL(m->theta, e, k);
         double score = bdml_la_dot(d, t, z) + t[d];

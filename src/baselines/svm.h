@@ -8,7 +8,7 @@
 typedef struct bdml_svm_rows {
     int64_t n;
     size_t size;
-    double (*dot)(const void *user, int64_t i, const double *w); /* <w, x_i> */
+    double (*dot)(const void *user, int64_t i, const double *w);   /* <w, x_i> */
     void (*add)(const void *user, int64_t i, double s, double *w); /* w += s x_i */
     double (*square)(const void *user, int64_t i);                 /* <x_i, x_i> */
     const void *user;

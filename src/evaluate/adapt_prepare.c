@@ -40,10 +40,11 @@ bdml_status adapt_rows(bdml_handle *h, bdml_dataset *data)
         }
         for (int j = 0; j < d; j++) {
             if (!(x[j] >= 0.0))
-                return bdml_fail(h, BDML_ERR_DATA,
-                                 "%s: row %lld, column %d (from 0) is %g: rows = root and sum are for "
-                                 "counts, which are 0 or more; use rows = none or unit",
-                                 data->source ? data->source : "data", (long long)i, j, x[j]);
+                return bdml_fail(
+                    h, BDML_ERR_DATA,
+                    "%s: row %lld, column %d (from 0) is %g: rows = root and sum are for "
+                    "counts, which are 0 or more; use rows = none or unit",
+                    data->source ? data->source : "data", (long long)i, j, x[j]);
             sum += x[j];
         }
         for (int j = 0; j < d && sum > 0.0; j++)
