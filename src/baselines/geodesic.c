@@ -169,7 +169,7 @@ bdml_status bdml_geodesic_fit(bdml_handle *h, const bdml_training *t, bdml_geode
             "subspaces of two domains need at least 2 points of each; got %lld and %lld",
             (long long)t->n, (long long)(t->target ? t->target->n : 0));
     BDML_GO(components(h, t->n, t->d, t->x, most, &s, &ns));
-    BDML_GO(components(h, t->target->n, t->d, t->target->x, most, &u, &nt));
+    BDML_GO(components(h, t->target->n, t->d, t->target->x, ns, &u, &nt));
     q = most = BDML_MIN(ns, nt);
     if (automatic) BDML_GO(choose(h, t, &s, &u, most, &q));
     status = bdml_geodesic_between(h, t->d, q, s.basis, u.basis, out);
