@@ -75,8 +75,7 @@ static bdml_status print_table(cli *c, const json_t *methods)
     json_array_foreach(methods, i, row)
     {
         const char *why = json_string_value(json_object_get(row, "error"));
-        if (why)
-            printf("%s: %s\n", json_string_value(json_object_get(row, "method")), why);
+        if (why) printf("%s: %s\n", json_string_value(json_object_get(row, "method")), why);
     }
     return BDML_OK;
 }

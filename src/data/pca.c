@@ -222,8 +222,13 @@ done:
 
 bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
 {
+    return bdml_pca_fit_to(h, data, bdml_opt_real(h, BDML_OPT_PCA), p);
+}
+
+bdml_status bdml_pca_fit_to(bdml_handle *h, const bdml_dataset *data, double asked, bdml_prepare *p)
+{
     bdml_status status = BDML_OK;
-    double asked = bdml_opt_real(h, BDML_OPT_PCA), *center = NULL;
+    double *center = NULL;
     bool few_rows = data->n < data->d, randomised = bdml_pca_krylov_pays(data, asked);
     bdml_pca_stream s = {.data = data, .p = p};
     bdml_spectrum e = {0};

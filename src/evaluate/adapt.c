@@ -24,12 +24,12 @@ typedef struct adaptation {
 /* The rows of one job: what is learned from, who votes, and what is tested. */
 typedef struct task {
     adapt_points points;
-    bdml_dataset source;    /* labelled source rows, reduced */
-    bdml_dataset voters;    /* and with the labelled target rows, when semi-supervised */
-    bdml_dataset scaled;    /* as voters, before PCA: for methods with subspaces of their own */
-    int32_t *known;         /* class of every target row that is known, else -1 */
+    bdml_dataset source; /* labelled source rows, reduced */
+    bdml_dataset voters; /* and with the labelled target rows, when semi-supervised */
+    bdml_dataset scaled; /* as voters, before PCA: for methods with subspaces of their own */
+    int32_t *known;      /* class of every target row that is known, else -1 */
     int64_t tests;
-    const int64_t *test;    /* rows of the target; NULL: all */
+    const int64_t *test; /* rows of the target; NULL: all */
     int64_t *all;
 } task;
 
@@ -164,7 +164,7 @@ static bdml_status answer(bdml_handle *h, const task *t, int split, bdml_score *
     bdml_model *model = NULL;
 
     if (m->classify) {
-        bdml_training own = {t->source.n, p->q,          p->zs, t->voters.y,
+        bdml_training own = {t->source.n,       p->q, p->zs,  t->voters.y,
                              t->voters.classes, NULL, &target};
         score->kappa[split] = NAN;
         return m->classify(h, &own, p->nt, x, label);
@@ -192,8 +192,7 @@ static bdml_status score_method(bdml_handle *h, const adaptation *a, const task 
     double start = bdml_now();
     BDML_GO(answer(h, t, split, score, label));
     score->fit_seconds[split] = bdml_now() - start;
-    for (int64_t k = 0; k < t->tests; k++)
-        wrong += label[t->test[k]] != a->target->y[t->test[k]];
+    for (int64_t k = 0; k < t->tests; k++) wrong += label[t->test[k]] != a->target->y[t->test[k]];
     score->error[split] = 100.0 * (double)wrong / (double)t->tests;
 #pragma omp critical(bdml_adapt_score)
     for (int64_t k = 0; k < t->tests; k++)
@@ -222,14 +221,24 @@ static void note_refusal(bdml_handle *own, bdml_status status, int split, bdml_s
     }
 }
 
-/* Points come prepared, so the methods prepare nothing; and a metric is learned relative to them. */
+static bdml_status set_unless(bdml_handle *own, bdml_opt id, const char *value)
+{
+    return bdml_opt_changed(own, id) ? BDML_OK
+                                     : bdml_set(own, bdml_option_at((int)id)->name, value);
+}
+
+/* Points come prepared, so the methods prepare nothing, and bdml learns relative to them: of its recipe the
+ * distortion is left to choose, the smallest within half a standard error of the best. */
 static bdml_status settle(bdml_handle *own)
 {
+    BDML_TRY(set_unless(own, BDML_OPT_REFERENCE, "none"));
+    BDML_TRY(set_unless(own, BDML_OPT_SOFTNESS, "5"));
+    BDML_TRY(set_unless(own, BDML_OPT_PASSES, "1"));
+    BDML_TRY(set_unless(own, BDML_OPT_SE_RULE, "0.5"));
     BDML_TRY(bdml_set(own, "scale", "none"));
     BDML_TRY(bdml_set(own, "pca", "0"));
     BDML_TRY(bdml_set(own, "keep-points", "no"));
-    BDML_TRY(bdml_set(own, "neighbors", bdml_opt_text(own, BDML_OPT_VOTES)));
-    return bdml_opt_changed(own, BDML_OPT_REFERENCE) ? BDML_OK : bdml_set(own, "reference", "none");
+    return bdml_set(own, "neighbors", bdml_opt_text(own, BDML_OPT_VOTES));
 }
 
 static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
@@ -302,7 +311,7 @@ static bdml_status adapt(bdml_handle *h, const bdml_dataset *source, const bdml_
     BDML_GO(adapt_splits_make(h, xs, xt, &a.splits));
     BDML_GO(bdml_scores_new(h, a.methods, method, a.splits.count, xs->classes, &a.score));
     BDML_GO(run_splits(h, &a));
-    adapt_result r = {source, target, &a.splits, a.semi ? a.splits.split[0].tests : target->n,
+    adapt_result r = {source,    target, &a.splits, a.semi ? a.splits.split[0].tests : target->n,
                       a.methods, a.score};
     status = adapt_write(h, &r, json);
 done:

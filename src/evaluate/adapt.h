@@ -39,10 +39,10 @@ void adapt_splits_free(adapt_splits *s);
 /* The rows of a split, prepared: source rows of the split, and all target rows. */
 typedef struct adapt_points {
     int64_t ns, nt;
-    int d, q;            /* scaled dimension; dimension after PCA */
-    double *xs, *xt;     /* scaled: ns and nt rows of d */
-    double *zs, *zt;     /* reduced: ns and nt rows of q */
-    const int32_t *y;    /* classes of the target rows */
+    int d, q;         /* scaled dimension; dimension after PCA */
+    double *xs, *xt;  /* scaled: ns and nt rows of d; for methods with subspaces of their own */
+    double *zs, *zt;  /* reduced by PCA: ns and nt rows of q */
+    const int32_t *y; /* classes of the target rows */
 } adapt_points;
 
 /* The setting "rows", on all rows of a domain at once: in place. */
@@ -69,7 +69,7 @@ bdml_status adapt_write(bdml_handle *h, const adapt_result *r, char **json);
 
 /* One method on one task as the paper's appendix prints it: accuracy and standard error in percent. */
 typedef struct bdml_adapt_figure {
-    const char *method; /* of this library: "bdml", "gfk", ... */
+    const char *method;  /* of this library: "bdml", "gfk", ... */
     const char *printed; /* as the paper calls it: "t-BDML", "GFK(PCA)", ... */
     double accuracy, error;
 } bdml_adapt_figure;

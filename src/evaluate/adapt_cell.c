@@ -11,8 +11,8 @@ static const struct {
     const char *method, *printed;
 } unsupervised[] = {{"original", "OrigFeat"}, {"sgf", "SGF"},         {"gfk", "GFK(PCA)"},
                     {"lmnn", "LMNN"},         {"dml-eig", "DML-eig"}, {"bdml", "t-BDML"}},
-  semi_supervised[] = {{"original", "OrigFeat"}, {"itml", "ITML"}, {"sgf", "SGF"},
-                       {"gfk", "GFK(PCA)"},      {"lmnn", "LMNN"}, {"dml-eig", "DML-eig"},
+  semi_supervised[] = {{"original", "OrigFeat"}, {"itml", "ITML"},  {"sgf", "SGF"},
+                       {"gfk", "GFK(PCA)"},      {"lmnn", "LMNN"},  {"dml-eig", "DML-eig"},
                        {"mmdt", "MMDT"},         {"bdml", "t-BDML"}};
 enum {
     UNSUPERVISED_FIGURES = sizeof unsupervised / sizeof *unsupervised,
@@ -24,7 +24,10 @@ typedef struct row {
     double figure[BDML_ADAPT_FIGURES][2];
 } row;
 
-#define F(accuracy, error) {accuracy, error}
+#define F(accuracy, error) \
+    {                      \
+        accuracy, error    \
+    }
 static const row unsupervised_rows[] = {
 #define UNSUPERVISED(task, ...) {#task, {__VA_ARGS__}},
 #define SEMI(task, ...)

@@ -21,8 +21,9 @@ done:
 
 static bdml_status read_mat(bdml_handle *h, const char *path, int most, adapt_splits *out)
 {
-    static const char *const from[3][2] = {
-        {"train", "source"}, {"train", "target"}, {"test", "target"}};
+    static const char *const from[3][2] = {{"train", "source"},
+                                           {"train", "target"},
+                                           {"test", "target"}};
     bdml_status status = BDML_OK;
     bdml_row_lists list[3] = {{0}};
 

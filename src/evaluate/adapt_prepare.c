@@ -40,10 +40,11 @@ bdml_status adapt_rows(bdml_handle *h, bdml_dataset *data)
         }
         for (int j = 0; j < d; j++) {
             if (!(x[j] >= 0.0))
-                return bdml_fail(h, BDML_ERR_DATA,
-                                 "%s: row %lld, column %d (from 0) is %g: rows = root and sum are for "
-                                 "counts, which are 0 or more; use rows = none or unit",
-                                 data->source ? data->source : "data", (long long)i, j, x[j]);
+                return bdml_fail(
+                    h, BDML_ERR_DATA,
+                    "%s: row %lld, column %d (from 0) is %g: rows = root and sum are for "
+                    "counts, which are 0 or more; use rows = none or unit",
+                    data->source ? data->source : "data", (long long)i, j, x[j]);
             sum += x[j];
         }
         for (int j = 0; j < d && sum > 0.0; j++)
@@ -100,22 +101,18 @@ static bdml_status reduce(bdml_handle *h, adapt_points *p)
         on = (int)bdml_opt_int(h, BDML_OPT_PCA_DOMAIN);
     bdml_dataset of = {.n = p->ns + p->nt, .d = p->d, .x = p->xs};
     bdml_prepare pca = {.d_in = p->d, .d_out = p->d, .scale = BDML_SCALE_NONE};
-    char text[32];
 
     if (on == PCA_SOURCE) of.n = p->ns;
     if (on == PCA_TARGET) of = (bdml_dataset){.n = p->nt, .d = p->d, .x = p->xt};
-    if (asked > 0) {
-        snprintf(text, sizeof text, "%d", asked);
-        BDML_GO(bdml_set(h, "pca", text)); /* the handle is the job's own */
-        BDML_GO(bdml_pca_fit(h, &of, &pca));
-        BDML_GO(bdml_set(h, "pca", "0"));
-    }
+    if (asked > 0) BDML_GO(bdml_pca_fit_to(h, &of, asked, &pca));
     p->q = pca.d_out;
     BDML_NEW(h, p->zs, (size_t)(p->ns + p->nt) * (size_t)p->q);
     p->zt = p->zs + (size_t)p->ns * (size_t)p->q;
     BDML_GO(bdml_prepare_apply(h, &pca, p->ns + p->nt, p->xs, p->d, p->zs));
-    for (int64_t i = 0; i < p->ns + p->nt && bdml_opt_int(h, BDML_OPT_UNIT); i++)
+    for (int64_t i = 0; i < p->ns + p->nt && bdml_opt_int(h, BDML_OPT_UNIT); i++) {
         row_unit(p->q, COL(p->zs, p->q, i));
+        row_unit(p->d, COL(p->xs, p->d, i));
+    }
 done:
     bdml_prepare_free(&pca);
     return status;

@@ -99,13 +99,12 @@ bdml_status adapt_write(bdml_handle *h, const adapt_result *r, char **json)
     const adapt_split *first = &r->splits->split[0];
     bool semi = bdml_opt_int(h, BDML_OPT_SEMI) != 0;
     json_t *list = json_array(), *classes = json_array();
-    for (int m = 0; m < r->methods; m++)
-        json_array_append_new(list, score_json(r, &r->score[m]));
+    for (int m = 0; m < r->methods; m++) json_array_append_new(list, score_json(r, &r->score[m]));
     for (int c = 0; c < r->source->classes; c++)
         json_array_append_new(classes, bdml_json_text(r->source->class_name[c]));
     json_t *root = json_pack(
-        "{s:o, s:o, s:b, s:I, s:I, s:i, s:o, s:i, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:o}", "source",
-        domain_name(r->source), "target", domain_name(r->target), "semi", (int)semi,
+        "{s:o, s:o, s:b, s:I, s:I, s:i, s:o, s:i, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:o}",
+        "source", domain_name(r->source), "target", domain_name(r->target), "semi", (int)semi,
         "source_points", (json_int_t)r->source->n, "target_points", (json_int_t)r->target->n,
         "dimension", r->source->d, "classes", classes, "splits", r->splits->count, "train_points",
         (json_int_t)first->sources, "labelled_target_points",

@@ -82,8 +82,7 @@ bdml_status adapt_splits_random(bdml_handle *h, const bdml_dataset *source,
     *out = (adapt_splits){0};
     BDML_NEW(h, out->split, count);
     out->count = count;
-    for (int k = 0; k < count; k++)
-        BDML_GO(random_split(h, source, target, k, &out->split[k]));
+    for (int k = 0; k < count; k++) BDML_GO(random_split(h, source, target, k, &out->split[k]));
 done:
     if (status != BDML_OK) adapt_splits_free(out);
     return status;
@@ -105,10 +104,11 @@ static bdml_status check_rows(bdml_handle *h, int split, const char *what, const
                                "split %d: %s row %lld (from 0) does not exist: the data have %lld",
                                split + 1, what, (long long)row, (long long)data->n);
         else if (seen[row]++)
-            status = bdml_fail(h, BDML_ERR_DATA,
-                               "split %d: %s row %lld (from 0) stands there twice, or both to learn "
-                               "from and to test",
-                               split + 1, what, (long long)row);
+            status =
+                bdml_fail(h, BDML_ERR_DATA,
+                          "split %d: %s row %lld (from 0) stands there twice, or both to learn "
+                          "from and to test",
+                          split + 1, what, (long long)row);
     }
 done:
     free(seen);
@@ -121,8 +121,8 @@ static bdml_status check_split(bdml_handle *h, const bdml_dataset *source,
     bool semi = bdml_opt_int(h, BDML_OPT_SEMI);
     if (s->sources < 2)
         return bdml_fail(h, BDML_ERR_DATA,
-                         "split %d has %lld source rows to learn from; at least 2 are needed", k + 1,
-                         (long long)s->sources);
+                         "split %d has %lld source rows to learn from; at least 2 are needed",
+                         k + 1, (long long)s->sources);
     if (semi && (s->targets == 0 || s->tests == 0))
         return bdml_fail(h, BDML_ERR_DATA,
                          "split %d has %lld labelled target rows and %lld test rows; "
@@ -143,8 +143,7 @@ bdml_status adapt_splits_make(bdml_handle *h, const bdml_dataset *source,
         BDML_TRY(adapt_splits_read(h, path, trials, out));
     else
         BDML_TRY(adapt_splits_random(h, source, target, trials, out));
-    for (int k = 0; k < out->count; k++)
-        BDML_GO(check_split(h, source, target, k, &out->split[k]));
+    for (int k = 0; k < out->count; k++) BDML_GO(check_split(h, source, target, k, &out->split[k]));
 done:
     if (status != BDML_OK) {
         if (path[0]) bdml_fail_context(h, status, "%s", path);

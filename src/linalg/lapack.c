@@ -106,6 +106,30 @@ done:
     return status;
 }
 
+bdml_status bdml_la_svd(bdml_handle *h, int m, int n, double *a, double *sigma, double *u,
+                        double *vt)
+{
+    bdml_status status = BDML_OK;
+    int r = BDML_MAX(BDML_MIN(m, n), 1);
+    double *work = NULL, want = 1.0;
+    lapack_int *iwork = NULL, info;
+
+    BDML_NEW(h, iwork, 8 * (int64_t)r);
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, a, BDML_MAX(m, 1), sigma, u, BDML_MAX(m, 1),
+                        vt, r, &want, -1, iwork);
+    int lwork = (int)BDML_MAX(want, 1.0);
+    BDML_NEW(h, work, lwork);
+    info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, a, BDML_MAX(m, 1), sigma, u,
+                               BDML_MAX(m, 1), vt, r, work, lwork, iwork);
+    if (info != 0)
+        status =
+            bdml_fail(h, BDML_ERR_LAPACK, "dgesdd failed with info %d at %d x %d", (int)info, m, n);
+done:
+    free(work);
+    free(iwork);
+    return status;
+}
+
 bool bdml_la_solve_spd(int n, double *a, double *b)
 {
     return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n) == 0 &&

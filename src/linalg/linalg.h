@@ -114,6 +114,10 @@ bdml_status bdml_la_orth(bdml_handle *h, int m, int n, double *a);
 /* Singular values of A (m x n), descending, min(m,n) of them; a is destroyed. */
 bdml_status bdml_la_singular_values(bdml_handle *h, int m, int n, double *a, double *sigma);
 
+/* A (m x n) = U diag(sigma) V', r = min(m,n): u m x r, vt = V' r x n, sigma descending; a is destroyed. */
+bdml_status bdml_la_svd(bdml_handle *h, int m, int n, double *a, double *sigma, double *u,
+                        double *vt);
+
 /* Solve A x = b, A n x n symmetric positive definite (lower triangle read, then holds its Cholesky
  * factor), b overwritten by x. False when A is not positive definite. */
 bool bdml_la_solve_spd(int n, double *a, double *b);

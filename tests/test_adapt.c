@@ -1,0 +1,705 @@
+/* test_adapt.c - two domains: the geodesic against its integral, the support vector machine and MMDT against
+ * plain loops, splits from files, and the protocol: what may be seen, and that it is the same for any number
+ * of jobs. */
+#include "check.h"
+
+#include <jansson.h>
+#include <matio.h>
+
+#include "baselines/geodesic.h"
+#include "baselines/mmdt.h"
+#include "baselines/svm.h"
+#include "evaluate/adapt.h"
+
+/* ---- geodesic ---------------------------------------------------------------------------------------- */
+
+enum { D = 6, Q = 2 };
+
+/* Orthonormal columns by Gram and Schmidt. */
+static void orthonormal(bdml_rng *r, double p[Q][D])
+{
+    for (int k = 0; k < Q; k++) {
+        for (int j = 0; j < D; j++) p[k][j] = bdml_rng_normal(r);
+        for (int pass = 0; pass < 2; pass++)
+            for (int l = 0; l < k; l++) {
+                double dot = 0;
+                for (int j = 0; j < D; j++) dot += p[k][j] * p[l][j];
+                for (int j = 0; j < D; j++) p[k][j] -= dot * p[l][j];
+            }
+        double norm = 0;
+        for (int j = 0; j < D; j++) norm += p[k][j] * p[k][j];
+        for (int j = 0; j < D; j++) p[k][j] /= sqrt(norm);
+    }
+}
+
+/* Points whose two principal components are the planted ones: +-3 p_0 and +-p_1, mean 0. */
+static void plant(double p[Q][D], double x[8][D])
+{
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < D; j++) x[i][j] = (i & 1 ? 1 : -1) * (i < 4 ? 3.0 * p[0][j] : p[1][j]);
+}
+
+/* Phi(t) Phi(t)' by the logarithm at the source: H = (I - PsPs') Pt (Ps'Pt)^-1 = U tan(theta) V',
+ * Phi(t) = Ps V cos(t theta) + U sin(t theta). 2 x 2 inverse and eigenvectors by hand. */
+static void projector(double ps[Q][D], double pt[Q][D], double t, double out[D][D])
+{
+    double c[Q][Q] = {{0}}, h[Q][D], g[Q][Q] = {{0}}, v[Q][Q];
+    for (int a = 0; a < Q; a++)
+        for (int b = 0; b < Q; b++)
+            for (int j = 0; j < D; j++) c[a][b] += ps[a][j] * pt[b][j];
+    double det = c[0][0] * c[1][1] - c[0][1] * c[1][0];
+    double inverse[Q][Q] = {{c[1][1] / det, -c[0][1] / det}, {-c[1][0] / det, c[0][0] / det}};
+    for (int b = 0; b < Q; b++)
+        for (int j = 0; j < D; j++) {
+            h[b][j] = 0;
+            for (int a = 0; a < Q; a++) {
+                double outside = pt[a][j];
+                for (int l = 0; l < Q; l++) outside -= c[l][a] * ps[l][j];
+                h[b][j] += outside * inverse[a][b];
+            }
+        }
+    for (int a = 0; a < Q; a++)
+        for (int b = 0; b < Q; b++)
+            for (int j = 0; j < D; j++) g[a][b] += h[a][j] * h[b][j];
+    double turn = 0.5 * atan2(2 * g[0][1], g[0][0] - g[1][1]);
+    v[0][0] = cos(turn), v[1][0] = sin(turn), v[0][1] = -sin(turn), v[1][1] = cos(turn);
+    memset(out, 0, sizeof(double) * D * D);
+    for (int i = 0; i < Q; i++) {
+        double phi[D], u[D], tangent = 0;
+        for (int j = 0; j < D; j++) u[j] = h[0][j] * v[0][i] + h[1][j] * v[1][i];
+        for (int j = 0; j < D; j++) tangent += u[j] * u[j];
+        tangent = sqrt(tangent);
+        double theta = atan(tangent);
+        for (int j = 0; j < D; j++)
+            phi[j] = (ps[0][j] * v[0][i] + ps[1][j] * v[1][i]) * cos(t * theta) +
+                     u[j] / tangent * sin(t * theta);
+        for (int a = 0; a < D; a++)
+            for (int b = 0; b < D; b++) out[a][b] += phi[a] * phi[b];
+    }
+}
+
+static void learn_flow(bdml_handle *h, const char *name, double xs[8][D], double xt[8][D],
+                       double m[D][D])
+{
+    int64_t y[8] = {0, 1, 0, 1, 0, 1, 0, 1};
+    bdml_dataset *data = NULL;
+    bdml_model *model = NULL;
+    bdml_domain target = {8, &xt[0][0], NULL};
+    check_ok(h, bdml_dataset_from_arrays(h, 8, D, &xs[0][0], D, y, &data));
+    const bdml_method *method = bdml_method_find(h, name, strlen(name));
+    check_true(method && (method->uses & BDML_USES_DOMAINS));
+    check_ok(h, bdml_train_adapted(h, method, data, &target, &model));
+    check_ok(h, bdml_model_get_metric(h, model, &m[0][0]));
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+/* Simpson with 200 intervals: the integrand is smooth, its error below 1e-10. */
+static void test_gfk_integral(void **state)
+{
+    bdml_handle *h = *state;
+    check_ok(h, bdml_set(h, "subspace", "2"));
+    for (int trial = 0; trial < 5; trial++) {
+        bdml_rng r = bdml_rng_make(7, (uint64_t)trial);
+        double ps[Q][D], pt[Q][D], xs[8][D], xt[8][D], m[D][D], p[D][D], sum[D][D] = {{0}};
+        orthonormal(&r, ps);
+        orthonormal(&r, pt);
+        plant(ps, xs);
+        plant(pt, xt);
+        learn_flow(h, "gfk", xs, xt, m);
+        for (int k = 0; k <= 200; k++) {
+            double weight = (k == 0 || k == 200 ? 1.0 : k & 1 ? 4.0 : 2.0) / 600.0;
+            projector(ps, pt, k / 200.0, p);
+            for (int e = 0; e < D * D; e++) (&sum[0][0])[e] += weight * (&p[0][0])[e];
+        }
+        for (int e = 0; e < D * D; e++) check_close((&m[0][0])[e], (&sum[0][0])[e], 1e-9);
+    }
+}
+
+static void test_sgf_mean(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_rng r = bdml_rng_make(8, 0);
+    double ps[Q][D], pt[Q][D], xs[8][D], xt[8][D], m[D][D], p[D][D], sum[D][D] = {{0}}, g[D][D];
+    orthonormal(&r, ps);
+    orthonormal(&r, pt);
+    plant(ps, xs);
+    plant(pt, xt);
+    check_ok(h, bdml_set(h, "subspace", "2"));
+    check_ok(h, bdml_set(h, "flow-steps", "4"));
+    learn_flow(h, "sgf", xs, xt, m);
+    for (int k = 0; k <= 4; k++) {
+        projector(ps, pt, k / 4.0, p);
+        for (int e = 0; e < D * D; e++) (&sum[0][0])[e] += (&p[0][0])[e] / 5.0;
+    }
+    for (int e = 0; e < D * D; e++) check_close((&m[0][0])[e], (&sum[0][0])[e], 1e-10);
+    /* many steps are the kernel: the ends have weight 1/(N+1) instead of 1/(2N), so 1/N apart */
+    check_ok(h, bdml_set(h, "flow-steps", "2000"));
+    learn_flow(h, "sgf", xs, xt, m);
+    learn_flow(h, "gfk", xs, xt, g);
+    for (int e = 0; e < D * D; e++) check_close((&m[0][0])[e], (&g[0][0])[e], 2.0 / 2000);
+}
+
+/* The same subspace twice: the kernel is its projector. */
+static void test_flow_nowhere(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_rng r = bdml_rng_make(9, 0);
+    double ps[Q][D], x[8][D], m[D][D];
+    orthonormal(&r, ps);
+    plant(ps, x);
+    check_ok(h, bdml_set(h, "subspace", "2"));
+    learn_flow(h, "gfk", x, x, m);
+    for (int a = 0; a < D; a++)
+        for (int b = 0; b < D; b++)
+            check_close(m[a][b], ps[0][a] * ps[0][b] + ps[1][a] * ps[1][b], 1e-12);
+}
+
+/* ---- support vector machine ------------------------------------------------------------------------------ */
+
+typedef struct plane {
+    double x[8][2];
+} plane;
+static double plane_dot(const void *user, int64_t i, const double *w)
+{
+    const plane *p = user;
+    return p->x[i][0] * w[0] + p->x[i][1] * w[1];
+}
+static void plane_add(const void *user, int64_t i, double s, double *w)
+{
+    const plane *p = user;
+    w[0] += s * p->x[i][0];
+    w[1] += s * p->x[i][1];
+}
+static double plane_square(const void *user, int64_t i)
+{
+    return plane_dot(user, i, ((const plane *)user)->x[i]);
+}
+
+static double plane_objective(const plane *p, const signed char *y, const double *c,
+                              const double *margin, double a, double b)
+{
+    double w[2] = {a, b}, sum = 0.5 * (a * a + b * b);
+    for (int i = 0; i < 8; i++) sum += c[i] * fmax(0.0, margin[i] - y[i] * plane_dot(p, i, w));
+    return sum;
+}
+
+/* A grid that closes in on the minimum of a convex function of two numbers. */
+static void test_svm(void **state)
+{
+    bdml_handle *h = *state;
+    for (int trial = 0; trial < 10; trial++) {
+        bdml_rng r = bdml_rng_make(1, (uint64_t)trial);
+        plane p;
+        signed char y[8];
+        double c[8], margin[8], alpha[8] = {0}, w[2], best[2] = {0, 0}, step = 4.0;
+        bdml_svm_result result;
+        for (int i = 0; i < 8; i++) {
+            y[i] = i & 1 ? 1 : -1;
+            p.x[i][0] = bdml_rng_normal(&r) + y[i];
+            p.x[i][1] = i == 7 && trial == 3 ? 0.0 : bdml_rng_normal(&r);
+            if (i == 7 && trial == 3) p.x[i][0] = 0.0; /* a row of zeros */
+            c[i] = 0.2 + bdml_rng_uniform(&r);
+            margin[i] = 0.5 + bdml_rng_uniform(&r);
+        }
+        bdml_svm_rows rows = {8, 2, plane_dot, plane_add, plane_square, &p};
+        check_ok(h, bdml_svm_solve(h, &rows, y, c, margin, 1e-9, 100000, alpha, w, &result));
+        for (int round = 0; round < 60; round++, step *= 0.7) {
+            double at[2] = {best[0], best[1]},
+                   least = plane_objective(&p, y, c, margin, at[0], at[1]);
+            for (int a = -4; a <= 4; a++)
+                for (int b = -4; b <= 4; b++) {
+                    double f = plane_objective(&p, y, c, margin, at[0] + a * step / 4,
+                                               at[1] + b * step / 4);
+                    if (f < least)
+                        least = f, best[0] = at[0] + a * step / 4, best[1] = at[1] + b * step / 4;
+                }
+        }
+        double least = plane_objective(&p, y, c, margin, best[0], best[1]);
+        check_close(result.primal, plane_objective(&p, y, c, margin, w[0], w[1]), 1e-12);
+        check_true(result.dual <= least + 1e-12 && result.primal <= least * (1 + 1e-6) + 1e-9);
+        check_true(result.primal - result.dual <= 1e-9 * result.primal);
+        for (int i = 0; i < 8; i++) check_true(alpha[i] >= 0 && alpha[i] <= c[i]);
+    }
+}
+
+/* ---- MMDT -------------------------------------------------------------------------------------------------- */
+
+typedef struct domains {
+    double xs[18][3], xt[12][3];
+    int32_t ys[18], yt[12];
+} domains;
+
+static void make_domains(domains *m)
+{
+    bdml_rng r = bdml_rng_make(3, 0);
+    for (int i = 0; i < 18; i++)
+        for (int j = 0; j < 3; j++)
+            m->xs[i][j] = (m->ys[i] = i % 3) == j ? 2 + bdml_rng_normal(&r) : bdml_rng_normal(&r);
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 3; j++) { /* the axes change places */
+            int32_t y = i % 3;
+            m->xt[i][j] =
+                (y + 1) % 3 == j ? 2 + 0.3 * bdml_rng_normal(&r) : 0.3 * bdml_rng_normal(&r);
+            m->yt[i] = i < 6 ? y : -1;
+        }
+}
+
+/* The objective at the head of mmdt.c, word for word. */
+static double mmdt_objective(const domains *m, const bdml_mmdt *f, double cs, double ct)
+{
+    double sum = 0;
+    for (int e = 0; e < 3 * 4; e++) sum += 0.5 * f->w[e] * f->w[e];
+    for (int k = 0; k < 3; k++) {
+        const double *t = f->theta + k * 4;
+        for (int j = 0; j < 4; j++) sum += 0.5 * t[j] * t[j];
+        for (int i = 0; i < 18; i++) {
+            double s = t[0] * m->xs[i][0] + t[1] * m->xs[i][1] + t[2] * m->xs[i][2] + t[3];
+            sum += cs * fmax(0, 1 - (m->ys[i] == k ? s : -s));
+        }
+        for (int i = 0; i < 12; i++) {
+            if (m->yt[i] < 0) continue;
+            double s = t[3];
+            for (int a = 0; a < 3; a++) {
+                const double *w = f->w + a * 4;
+                s += t[a] * (w[0] * m->xt[i][0] + w[1] * m->xt[i][1] + w[2] * m->xt[i][2] + w[3]);
+            }
+            sum += ct * fmax(0, 1 - (m->yt[i] == k ? s : -s));
+        }
+    }
+    return sum;
+}
+
+static void test_mmdt(void **state)
+{
+    bdml_handle *h = *state;
+    domains m;
+    make_domains(&m);
+    bdml_domain target = {12, &m.xt[0][0], m.yt};
+    bdml_training t = {18, 3, &m.xs[0][0], m.ys, 3, NULL, &target};
+    bdml_mmdt_settings s = {.source = 1, .target = 2, .gap = 1e-7, .change = 1e-6};
+    double last = INFINITY;
+    for (s.turns = 1; s.turns <= 6; s.turns++) {
+        bdml_mmdt f;
+        check_ok(h, bdml_mmdt_fit(h, &t, &s, &f));
+        check_close(f.objective, mmdt_objective(&m, &f, 1, 2), 1e-9 * f.objective);
+        check_true(f.gap <= 1e-7);
+        check_true(f.objective <= last * (1 + 1e-6)); /* falls, up to the gaps of the steps */
+        last = f.objective;
+        bdml_rng r = bdml_rng_make(4, 0); /* W is optimal for its theta: no nearby W is better */
+        for (int trial = 0; trial < 200; trial++) {
+            double before[12];
+            memcpy(before, f.w, sizeof before);
+            for (int e = 0; e < 12; e++) f.w[e] += 0.05 * bdml_rng_normal(&r);
+            check_true(mmdt_objective(&m, &f, 1, 2) >= last * (1 - 2e-7));
+            memcpy(f.w, before, sizeof before);
+        }
+        bdml_mmdt_free(&f);
+    }
+    /* the rows without labels here were drawn like the others: the transform finds the exchanged axes */
+    int32_t label[12];
+    check_ok(h, bdml_classify_mmdt(h, &t, 12, &m.xt[0][0], label));
+    for (int i = 0; i < 12; i++) check_true(label[i] == i % 3);
+    target.y = NULL;
+    check_fails(h, bdml_classify_mmdt(h, &t, 12, &m.xt[0][0], label), BDML_ERR_DATA,
+                "semi-supervised");
+}
+
+/* ---- splits ------------------------------------------------------------------------------------------------- */
+
+static const char *scratch(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", BDML_TEST_BINARY_DIR, name);
+    return path;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    check_true(f != NULL);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void test_csv_splits(void **state)
+{
+    bdml_handle *h = *state;
+    adapt_splits s;
+    const char *path = scratch("adapt_splits.csv");
+    write_text(path,
+               "split,part,row\n1,source,4\n1,source,2\n1, target ,0\n1,test,1\n\n2,source,3\n");
+    check_ok(h, adapt_splits_read(h, path, 20, &s));
+    check_true(s.count == 2 && s.split[0].sources == 2 && s.split[0].source[1] == 2);
+    check_true(s.split[0].targets == 1 && s.split[0].tests == 1 && s.split[0].test[0] == 1);
+    check_true(s.split[1].sources == 1 && s.split[1].source[0] == 3 && s.split[1].tests == 0);
+    adapt_splits_free(&s);
+    check_ok(h, adapt_splits_read(h, path, 1, &s));
+    check_true(s.count == 1);
+    adapt_splits_free(&s);
+    write_text(path, "1,source,4\n3,source,2\n");
+    check_fails(h, adapt_splits_read(h, path, 20, &s), BDML_ERR_FORMAT, "without gaps");
+    write_text(path, "1,source,4\n1,sauce,2\n");
+    check_fails(h, adapt_splits_read(h, path, 20, &s), BDML_ERR_FORMAT, "line 2");
+    write_text(path, "split,part,row\n");
+    check_fails(h, adapt_splits_read(h, path, 20, &s), BDML_ERR_FORMAT, "no splits");
+    remove(path);
+}
+
+/* A 1 x 1 structure with fields of 1 x 2 cells, as MATLAB writes them. */
+static void put_struct(mat_t *mat, const char *name, int fields, const char **field,
+                       uint16_t (*rows)[2][2])
+{
+    size_t one[2] = {1, 1}, cells[2] = {1, 2}, two[2] = {1, 2};
+    matvar_t *s = Mat_VarCreateStruct(name, 2, one, field, (unsigned)fields);
+    for (int k = 0; k < fields; k++) {
+        matvar_t *cell = Mat_VarCreate(NULL, MAT_C_CELL, MAT_T_CELL, 2, cells, NULL, 0);
+        for (int i = 0; i < 2; i++)
+            Mat_VarSetCell(cell, i,
+                           Mat_VarCreate(NULL, MAT_C_UINT16, MAT_T_UINT16, 2, two, rows[k][i], 0));
+        Mat_VarSetStructFieldByName(s, field[k], 0, cell);
+    }
+    Mat_VarWrite(mat, s, MAT_COMPRESSION_ZLIB);
+    Mat_VarFree(s);
+}
+
+static void test_mat_splits(void **state)
+{
+    bdml_handle *h = *state;
+    const char *path = scratch("adapt_splits.mat"), *train[] = {"source", "target"},
+               *test[] = {"target"};
+    uint16_t rows[2][2][2] = {{{5, 3}, {4, 1}}, {{1, 2}, {2, 3}}},
+             tests[1][2][2] = {{{3, 4}, {1, 4}}};
+    adapt_splits s;
+    mat_t *mat = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    put_struct(mat, "train", 2, train, rows);
+    put_struct(mat, "test", 1, test, tests);
+    Mat_Close(mat);
+    check_ok(h, adapt_splits_read(h, path, 20, &s));
+    check_true(s.count == 2 && s.split[0].sources == 2 && s.split[0].source[0] == 4);
+    check_true(s.split[1].source[1] == 0 && s.split[1].target[0] == 1 && s.split[0].test[1] == 3);
+    adapt_splits_free(&s);
+    for (int64_t n = 1; n < 100; n++) { /* every allocation in turn */
+        h->fail_alloc = n;
+        bdml_status status = adapt_splits_read(h, path, 20, &s);
+        if (status == BDML_OK) {
+            check_true(n > 5);
+            adapt_splits_free(&s);
+            break;
+        }
+        check_true(status == BDML_ERR_MEMORY);
+    }
+    h->fail_alloc = 0;
+    FILE *f = fopen(path, "rb"); /* bytes turned over or cut off: an error, never more */
+    unsigned char bytes[4096];
+    size_t size = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    for (size_t at = 128; at < size; at++) {
+        f = fopen(path, "wb");
+        bytes[at] ^= 0xff;
+        fwrite(bytes, 1, at % 3 ? size : at, f);
+        bytes[at] ^= 0xff;
+        fclose(f);
+        if (adapt_splits_read(h, path, 20, &s) == BDML_OK) adapt_splits_free(&s);
+    }
+    mat = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    put_struct(mat, "train", 2, train, rows);
+    Mat_Close(mat);
+    check_fails(h, adapt_splits_read(h, path, 20, &s), BDML_ERR_FORMAT, "test.target");
+    remove(path);
+}
+
+/* The splits of Hoffman et al.: 20 with 20 source and 3 target rows a class of Amazon and Caltech. */
+static void test_office_splits(void **state)
+{
+    bdml_handle *h = *state;
+    const char *path = extra_data("office_caltech10_surf/splits/"
+                                  "SameCategory_amazon-caltech_20RandomTrials_10Categories.mat");
+    adapt_splits s;
+    if (!path) skip();
+    check_ok(h, adapt_splits_read(h, path, 100, &s));
+    check_true(s.count == 20);
+    for (int k = 0; k < 20; k++) {
+        check_true(s.split[k].sources == 200 && s.split[k].targets == 30);
+        check_true(s.split[k].tests == 1123 - 30);
+        for (int64_t i = 0; i < 200; i++) check_true(s.split[k].source[i] < 958);
+    }
+    adapt_splits_free(&s);
+}
+
+/* ---- the protocol --------------------------------------------------------------------------------------------- */
+
+/* Three classes in 5 columns of counts; the target's columns are stretched and shifted. */
+static bdml_dataset *domain(bdml_handle *h, int64_t n, uint64_t stream, bool shifted)
+{
+    enum { COLUMNS = 5 };
+    bdml_rng r = bdml_rng_make(11, stream);
+    double *x = calloc((size_t)n * COLUMNS, sizeof *x);
+    int64_t *y = calloc((size_t)n, sizeof *y);
+    bdml_dataset *data = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = 10 * (i % 3);
+        for (int j = 0; j < COLUMNS; j++) {
+            double v = 10 + bdml_rng_normal(&r) + (j == i % 3 ? 6 : 0);
+            x[i * COLUMNS + j] = fabs(shifted ? v * (j == 0 ? 4 : 1) + (j == 1 ? 30 : 0) : v);
+        }
+    }
+    check_ok(h, bdml_dataset_from_arrays(h, n, COLUMNS, x, COLUMNS, y, &data));
+    free(x);
+    free(y);
+    return data;
+}
+
+static json_t *adapt_json(bdml_handle *h, const bdml_dataset *s, const bdml_dataset *t)
+{
+    char *text = NULL;
+    check_ok(h, bdml_adapt(h, s, t, &text));
+    json_t *r = json_loads(text, 0, NULL);
+    check_true(r != NULL);
+    bdml_free_bytes(text);
+    return r;
+}
+
+static json_t *method_at(const json_t *r, size_t m)
+{
+    return json_array_get(json_object_get(r, "methods"), m);
+}
+
+static double accuracy(const json_t *r, size_t m)
+{
+    return json_number_value(json_object_get(method_at(r, m), "accuracy_mean"));
+}
+
+static void choose_small(bdml_handle *h, const char *methods)
+{
+    static const char *const settings[][2] = {{"trials", "3"},           {"source-per-class", "8"},
+                                              {"target-per-class", "2"}, {"dimensions", "3"},
+                                              {"rows", "none"},          {"subspace", "2"}};
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
+        check_ok(h, bdml_set(h, settings[k][0], settings[k][1]));
+    check_ok(h, bdml_set(h, "methods", methods));
+}
+
+/* Shift and stretch of whole columns are what z-scores by domain take out. */
+static void test_shift(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, 60, 1, false), *t = domain(h, 45, 2, true);
+    choose_small(h, "euclidean,bdml,gfk,sgf");
+    json_t *each = adapt_json(h, s, t);
+    for (size_t m = 0; m < 4; m++) check_true(accuracy(each, m) > 90);
+    check_true(json_integer_value(json_object_get(each, "test_points")) == 45);
+    check_ok(h, bdml_set(h, "columns", "none"));
+    check_ok(h, bdml_set(h, "unit", "no"));
+    check_ok(h, bdml_set(h, "methods", "euclidean"));
+    json_t *raw = adapt_json(h, s, t);
+    check_true(accuracy(raw, 0) < 70);
+    check_ok(h, bdml_set(h, "columns", "zscore"));
+    check_ok(h, bdml_set(h, "unit", "yes"));
+    check_ok(h, bdml_set(h, "semi", "yes"));
+    check_ok(h, bdml_set(h, "methods", "euclidean,mmdt"));
+    json_t *semi = adapt_json(h, s, t);
+    check_true(json_integer_value(json_object_get(semi, "test_points")) == 45 - 6);
+    for (size_t m = 0; m < 2; m++) check_true(accuracy(semi, m) > 90);
+    json_decref(each);
+    json_decref(raw);
+    json_decref(semi);
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
+static void drop_times(json_t *r)
+{
+    size_t m;
+    json_t *row;
+    json_array_foreach(json_object_get(r, "methods"), m, row) json_object_del(row, "fit_seconds");
+}
+
+static void test_jobs(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, 60, 1, false), *t = domain(h, 45, 2, true);
+    choose_small(h, "euclidean,bdml,gfk,mmdt");
+    check_ok(h, bdml_set(h, "semi", "yes"));
+    check_ok(h, bdml_set(h, "jobs", "1"));
+    check_ok(h, bdml_set(h, "threads", "1"));
+    json_t *one = adapt_json(h, s, t);
+    check_ok(h, bdml_set(h, "jobs", "2"));
+    check_ok(h, bdml_set(h, "threads", "2"));
+    json_t *two = adapt_json(h, s, t);
+    drop_times(one);
+    drop_times(two);
+    json_object_del(one, "settings");
+    json_object_del(two, "settings");
+    check_true(json_equal(one, two));
+    json_decref(one);
+    json_decref(two);
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
+/* Other labels on the target, the same metrics and choices: nothing looked at them but the score. */
+static void test_no_leak(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, 60, 1, false), *t = domain(h, 45, 2, true);
+    choose_small(h, "bdml,gfk");
+    /* fixed rows, so that not even a draw depends on labels */
+    const char *path = scratch("adapt_leak.csv");
+    FILE *f = fopen(path, "w");
+    for (int i = 0; i < 30; i++) fprintf(f, "1,source,%d\n", i);
+    fclose(f);
+    check_ok(h, bdml_set(h, "splits-file", path));
+    json_t *right = adapt_json(h, s, t);
+    for (int64_t i = 0; i < t->n; i++) t->y[i] = (t->y[i] + 1) % 3;
+    json_t *wrong = adapt_json(h, s, t);
+    check_true(accuracy(right, 0) > 90 && accuracy(wrong, 0) < 10);
+    for (size_t m = 0; m < 2; m++) {
+        check_true(json_equal(json_object_get(method_at(right, m), "chosen_per_split"),
+                              json_object_get(method_at(wrong, m), "chosen_per_split")));
+        check_true(json_equal(json_object_get(method_at(right, m), "kappa"),
+                              json_object_get(method_at(wrong, m), "kappa")));
+    }
+    remove(path);
+    json_decref(right);
+    json_decref(wrong);
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
+static void test_random_splits(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, 30, 1, false), *t = domain(h, 8, 2, true);
+    adapt_splits a, b;
+    check_ok(h, bdml_set(h, "source-per-class", "4"));
+    check_ok(h, bdml_set(h, "target-per-class", "3"));
+    check_ok(h, adapt_splits_random(h, s, t, 5, &a));
+    check_ok(h, adapt_splits_random(h, s, t, 5, &b));
+    for (int k = 0; k < 5; k++) {
+        int count[3] = {0}, seen[8] = {0};
+        check_true(a.split[k].sources == 12);
+        for (int64_t i = 0; i < 12; i++) count[s->y[a.split[k].source[i]]]++;
+        check_true(count[0] == 4 && count[1] == 4 && count[2] == 4);
+        /* classes of 3, 3 and 2 rows: one of each is left for testing */
+        check_true(a.split[k].targets == 5 && a.split[k].tests == 3);
+        for (int64_t i = 0; i < 5; i++) seen[a.split[k].target[i]]++;
+        for (int64_t i = 0; i < 3; i++) seen[a.split[k].test[i]]++;
+        for (int i = 0; i < 8; i++) check_true(seen[i] == 1);
+        check_true(memcmp(a.split[k].source, b.split[k].source, 12 * sizeof(int64_t)) == 0);
+    }
+    check_true(memcmp(a.split[0].source, a.split[1].source, 12 * sizeof(int64_t)) != 0);
+    adapt_splits_free(&a);
+    adapt_splits_free(&b);
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
+static void test_refusals(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, 30, 1, false), *t = domain(h, 30, 2, true), *bare = NULL,
+                 *odd = NULL;
+    bdml_model *model = NULL;
+    double x[4] = {1, -2, 3, 4};
+    int64_t y[2] = {0, 99};
+    char *text = NULL;
+    choose_small(h, "euclidean");
+    check_ok(h, bdml_dataset_from_arrays(h, 2, 2, x, 2, NULL, &bare));
+    check_ok(h, bdml_dataset_from_arrays(h, 2, 2, x, 2, y, &odd));
+    check_fails(h, bdml_adapt(h, s, bare, &text), BDML_ERR_DATA, "with labels");
+    check_fails(h, bdml_adapt(h, s, odd, &text), BDML_ERR_DATA, "5 features, the target 2");
+    check_fails(h, bdml_adapt(h, odd, NULL, &text), BDML_ERR_ARGUMENT, "NULL");
+    check_ok(h, bdml_set(h, "rows", "root"));
+    check_fails(h, bdml_adapt(h, odd, odd, &text), BDML_ERR_DATA, "0 or more");
+    check_ok(h, bdml_set(h, "method", "gfk"));
+    check_fails(h, bdml_train(h, s, NULL, &model), BDML_ERR_ARGUMENT, "bdml adapt");
+    check_ok(h, bdml_set(h, "method", "mmdt"));
+    check_fails(h, bdml_train(h, s, NULL, &model), BDML_ERR_ARGUMENT, "classifier");
+    check_ok(h, bdml_set(h, "methods", "mmdt"));
+    check_fails(h, bdml_adapt(h, s, t, &text), BDML_ERR_DATA, "semi-supervised");
+    t->class_name[2][0] = 'x';
+    check_fails(h, bdml_adapt(h, s, t, &text), BDML_ERR_DATA, "which the source has not");
+    check_true(!text && !model);
+    bdml_free_dataset(bare);
+    bdml_free_dataset(odd);
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
+/* Every seventh allocation fails in turn: the right status, nothing leaked (under a sanitizer). */
+static void test_memory(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, 15, 1, false), *t = domain(h, 12, 2, true);
+    bdml_status status = BDML_ERR_MEMORY;
+    int64_t n = 1;
+    choose_small(h, "gfk,sgf,mmdt,euclidean");
+    check_ok(h, bdml_set(h, "trials", "1"));
+    check_ok(h, bdml_set(h, "threads", "1"));
+    check_ok(h, bdml_set(h, "semi", "yes"));
+    for (; status == BDML_ERR_MEMORY && n < 10000; n += 7) {
+        char *text = NULL;
+        h->fail_alloc = n;
+        status = bdml_adapt(h, s, t, &text);
+        check_true((status == BDML_OK) == (text != NULL));
+        check_true(status == BDML_OK || status == BDML_ERR_MEMORY);
+        bdml_free_bytes(text);
+    }
+    check_true(status == BDML_OK && n > 20);
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
+/* ---- the paper's tables ------------------------------------------------------------------------------------- */
+
+static void test_printed(void **state)
+{
+    (void)state;
+    bdml_adapt_figure f;
+    check_true(strcmp(bdml_adapt_task(0), "AC") == 0 && strcmp(bdml_adapt_task(11), "WD") == 0);
+    check_true(!bdml_adapt_task(12) && !bdml_adapt_task(-1));
+    check_true(bdml_adapt_printed("AC", false, 5, &f) && strcmp(f.method, "bdml") == 0);
+    check_close(f.accuracy, 37.2, 0);
+    check_true(bdml_adapt_printed("WD", true, 6, &f) && strcmp(f.printed, "MMDT") == 0);
+    check_close(f.accuracy, 67.0, 0);
+    check_close(f.error, 1.1, 0);
+    check_true(bdml_adapt_printed("CW", true, 7, &f));
+    check_close(f.accuracy, 56.0, 0);
+    check_true(!bdml_adapt_printed("AC", false, 6, &f) && !bdml_adapt_printed("AA", true, 0, &f));
+}
+
+/* A task of Office-Caltech, two splits: above what the paper has for plain features by far. */
+static void test_office_cell(void **state)
+{
+    bdml_handle *h = *state;
+    const char *folder = extra_data("office_caltech10_surf");
+    char *text = NULL;
+    if (!folder) skip();
+    check_ok(h, bdml_set(h, "trials", "2"));
+    check_ok(h, bdml_set(h, "methods", "euclidean,bdml"));
+    check_ok(h, bdml_set(h, "distortion", "3"));
+    check_ok(h, bdml_adapt_cell(h, folder, "DW", false, &text));
+    json_t *r = json_loads(text, 0, NULL);
+    check_true(r && accuracy(r, 0) > 70 && accuracy(r, 1) > 74);
+    check_true(json_integer_value(json_object_get(r, "test_points")) == 295);
+    json_decref(r);
+    bdml_free_bytes(text);
+    check_fails(h, bdml_adapt_cell(h, folder, "DD", false, &text), BDML_ERR_ARGUMENT, "no task");
+    check_fails(h, bdml_adapt_cell(h, "nowhere", "DW", false, &text), BDML_ERR_IO, "nowhere");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(test_gfk_integral),  handle_test(test_sgf_mean),
+        handle_test(test_flow_nowhere),  handle_test(test_svm),
+        handle_test(test_mmdt),          handle_test(test_csv_splits),
+        handle_test(test_mat_splits),    handle_test(test_office_splits),
+        handle_test(test_random_splits), handle_test(test_shift),
+        handle_test(test_jobs),          handle_test(test_no_leak),
+        handle_test(test_refusals),      handle_test(test_memory),
+        handle_test(test_printed),       handle_test(test_office_cell),
+    };
+    return cmocka_run_group_tests_name("adapt", tests, NULL, NULL);
+}
