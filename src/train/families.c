@@ -31,7 +31,7 @@ static bdml_status score_alone(bdml_handle *h, int folds, const recipe_fold *fol
                               .reference = k % references,
                               .score = score + (k / references) * references};
     }
-    bdml_jobs jobs = {"references", 0, count, count, bdml_threads(h), run_job, job};
+    bdml_jobs jobs = {"references", 0, count, count, bdml_threads(h), run_job, job, NULL};
     status = bdml_jobs_run(h, &jobs);
 done:
     free(job);
