@@ -97,9 +97,8 @@ static double map_square(const void *user, int64_t r)
 static void map_target(const domain_transform *m, const double *w)
 {
     for (int64_t i = 0; i < m->nt; i++)
-        for (int a = 0; a < m->d; a++)
-            COL(m->x, m->e, m->ns + i)
-            [a] = bdml_la_dot(m->e, COL(w, m->e, a), COL(m->raw, m->e, i));
+        for (int a = 0; a < m->d; a++) COL(m->x, m->e, m->ns + i)
+    [a] = bdml_la_dot(m->e, COL(w, m->e, a), COL(m->raw, m->e, i));
 }
 
 static double relative(const bdml_svm_result *r)
