@@ -15,7 +15,7 @@ static void settings_are_checked(void **state)
     check_fails(h, bdml_set(h, "seed", "1.5"), BDML_ERR_ARGUMENT, "got '1.5'");
     check_fails(h, bdml_set(h, "test-fraction", "nan"), BDML_ERR_ARGUMENT, "from 0 to 1");
     check_fails(h, bdml_set(h, "scale", "zcore"), BDML_ERR_ARGUMENT,
-                "scale must be one of none|zscore|minmax|unit, got 'zcore'");
+                "scale must be one of none|zscore|minmax|unit|auto, got 'zcore'");
     check_fails(h, bdml_set(h, "deterministic", "maybe"), BDML_ERR_ARGUMENT, "yes or no");
     assert_string_equal(bdml_get(h, "seed"), "7"); /* a refused value changes nothing */
     assert_null(bdml_get(h, "sede"));
