@@ -46,9 +46,8 @@ int recipe_choose(const recipe_scores *s, const bool *wanted, const double *mean
 {
     int best = recipe_best(s, wanted, mean), chosen = best;
     for (int number = 0; number < recipe_grid_size(s->grid) && best >= 0; number++) {
-        if (!wanted[number] ||
-            mean[number] - mean[best] > s->grid->slack * difference_error(s, mean, number, best))
-            continue;
+        double error = BDML_MIN(difference_error(s, mean, number, best), s->most_error);
+        if (!wanted[number] || mean[number] - mean[best] > s->grid->slack * error) continue;
         int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
         if (k < now || (k == now && mean[number] < mean[chosen])) chosen = number;
     }

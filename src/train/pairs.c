@@ -250,7 +250,7 @@ static bdml_status choose(bdml_handle *h, const validation *v, const char *why,
 {
     bdml_status status = BDML_OK;
     int size = recipe_grid_size(v->grid);
-    const recipe_scores s = {v->grid, FOLDS, v->score, 1.0 / (FOLDS - 1)};
+    const recipe_scores s = {v->grid, FOLDS, v->score, 1.0 / (FOLDS - 1), INFINITY};
     bool *wanted = NULL;
     double *mean = NULL, *se = NULL;
 

@@ -232,32 +232,18 @@ bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int6
 
 /* ---- choice --------------------------------------------------------------------------------------------------- */
 
-static double score_at(const selection *s, int fold, int number)
+/* The folds scored so far. */
+static recipe_scores scores_of(const selection *s)
 {
-    return s->score[(size_t)fold * (size_t)s->size + (size_t)number];
+    const recipe_fold *f = &s->folds.fold[0];
+    return (recipe_scores){s->grid, s->done, s->score,
+                           (double)f->test / (double)BDML_MAX(f->train, 1), INFINITY};
 }
 
-/* Mean and standard error over the folds scored; choices out of the race keep what they had. A choice
- * that could not be fitted in every fold is out. */
 static void summarise(selection *s)
 {
-    for (int number = 0; number < s->size; number++) {
-        double sum = 0.0, square = 0.0;
-        if (!s->wanted[number]) continue;
-        for (int k = 0; k < s->done; k++) sum += score_at(s, k, number);
-        double mean = s->mean[number] = sum / s->done;
-        for (int k = 0; k < s->done; k++) square += pow(score_at(s, k, number) - mean, 2);
-        s->se[number] = s->done > 1 ? sqrt(square / (s->done - 1) / s->done) : 0.0;
-        s->wanted[number] = !isnan(mean);
-    }
-}
-
-static int best_choice(const selection *s)
-{
-    int best = -1;
-    for (int number = 0; number < s->size; number++)
-        if (s->wanted[number] && (best < 0 || s->mean[number] < s->mean[best])) best = number;
-    return best;
+    recipe_scores scores = scores_of(s);
+    recipe_summarise(&scores, s->wanted, s->mean, s->se);
 }
 
 /* Standard error, in percent, of the error rate of the best over so many rows. */
@@ -272,7 +258,8 @@ static double rate_error(const selection *s, int best, int64_t tested)
 static void narrow(selection *s)
 {
     int64_t tested = 0;
-    int best = best_choice(s);
+    recipe_scores scores = scores_of(s);
+    int best = recipe_best(&scores, s->wanted, s->mean);
     if (best < 0) return;
     for (int k = 0; k < s->done; k++) tested += s->folds.fold[k].test;
     double limit = s->mean[best] + KEEP * rate_error(s, best, tested);
@@ -282,37 +269,17 @@ static void narrow(selection *s)
     }
 }
 
-/* Standard error of the difference between two choices over the folds. Folds share most of their training
- * rows, so that their scores are not independent: the variance is that of Nadeau and Bengio (2003),
- * s^2 (1/folds + tested rows / trained rows). */
-static double difference_error(const selection *s, int a, int b)
-{
-    const recipe_fold *f = &s->folds.fold[0];
-    double mean = s->mean[a] - s->mean[b], square = 0.0;
-    if (s->done < 2) return 0.0;
-    for (int k = 0; k < s->done; k++)
-        square += pow(score_at(s, k, a) - score_at(s, k, b) - mean, 2);
-    return sqrt(square / (s->done - 1) *
-                (1.0 / s->done + (double)f->test / (double)BDML_MAX(f->train, 1)));
-}
-
-/* Not clearly worse than the best: the smallest K, then the smallest error. The standard error of a
- * difference over three folds may come out anyhow: it counts for no more than that of the error rate of the
- * best over the rows left out, each once. */
+/* The standard error of a difference over three folds may come out anyhow: it counts for no more than that
+ * of the error rate of the best over the rows left out, each once. */
 static int choose(const selection *s)
 {
-    int best = best_choice(s), chosen = best;
+    recipe_scores scores = scores_of(s);
+    int best = recipe_best(&scores, s->wanted, s->mean);
     int64_t rows = 0;
+    if (best < 0) return -1;
     for (int k = 0; k < BDML_MIN(s->done, s->folds.splits); k++) rows += s->folds.fold[k].test;
-    double most = best >= 0 ? rate_error(s, best, rows) : 0.0;
-    for (int number = 0; number < s->size && best >= 0; number++) {
-        double error = BDML_MIN(difference_error(s, number, best), most);
-        if (!s->wanted[number] || s->mean[number] - s->mean[best] > s->grid->slack * error)
-            continue;
-        int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
-        if (k < now || (k == now && s->mean[number] < s->mean[chosen])) chosen = number;
-    }
-    return chosen;
+    scores.most_error = rate_error(s, best, rows);
+    return recipe_choose(&scores, s->wanted, s->mean);
 }
 
 /* What was tried and what came out, for the model's description. */
