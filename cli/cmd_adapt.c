@@ -63,7 +63,7 @@ static bdml_status print_table(cli *c, const json_t *methods)
         const json_t *versus = json_object_get(row, "versus");
         cli_cell(&t, "%s", json_string_value(json_object_get(row, "method")));
         cli_cell_real(&t, "%.1f", number(row, "accuracy_mean"));
-        cli_cell_real(&t, "%.1f", number(row, "accuracy_error"));
+        cli_cell_real(&t, "%.1f", number(row, "accuracy_se"));
         if (several) {
             cli_cell_real(&t, "%+.1f", number(versus, "difference"));
             cli_cell_real(&t, "%.1f", number(versus, "standard_error"));

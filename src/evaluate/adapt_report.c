@@ -2,10 +2,10 @@
  *
  *     {source, target, semi, source_points, target_points, dimension, classes, splits, train_points,
  *      labelled_target_points, test_points, preparation: {...}, settings, seed,
- *      methods: [{method, accuracy_mean, accuracy_error, kappa, fit_seconds, chosen_per_split, versus,
+ *      methods: [{method, accuracy_mean, accuracy_se, kappa, fit_seconds, chosen_per_split, versus,
  *      accuracies, recall}]}
  *
- * Accuracies in percent; accuracy_error is the standard error of the mean over the splits. versus: the
+ * Accuracies in percent; accuracy_se is the standard error of the mean over the splits. versus: the
  * method against the best other one, split by split. The same for any number of jobs and threads, but
  * for fit_seconds. */
 #include "evaluate/adapt.h"
@@ -69,10 +69,10 @@ static json_t *score_json(const adapt_result *r, const bdml_score *s)
     if (s->failed < s->splits)
         return json_pack("{s:s, s:o, s:s, s:n, s:n}", "method", s->method->name, "error",
                          bdml_json_text(s->reason), "status", bdml_status_text(s->status),
-                         "accuracy_mean", "accuracy_error");
+                         "accuracy_mean", "accuracy_se");
     double error = bdml_sample_std(s->splits, s->error) / sqrt(s->splits);
     return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o}", "method", s->method->name,
-                     "accuracy_mean", 100.0 - bdml_mean(s->splits, s->error), "accuracy_error",
+                     "accuracy_mean", 100.0 - bdml_mean(s->splits, s->error), "accuracy_se",
                      error, "kappa", real(bdml_mean(s->splits, s->kappa)), "fit_seconds",
                      bdml_mean(s->splits, s->fit_seconds), "versus", versus_json(r, s),
                      "chosen_per_split", chosen_list(s), "accuracies", accuracies(s), "recall",

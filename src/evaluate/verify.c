@@ -272,11 +272,9 @@ done:
     return status;
 }
 
-static bdml_status run_fold(bdml_handle *h, void *user, int64_t job)
+static bdml_status run_methods(bdml_handle *h, const bdml_verify_setup *s, int fold)
 {
-    int fold = (int)job;
     bdml_status status = BDML_OK;
-    const bdml_verify_setup *s = user;
     fold_work w = {.number = fold};
 
     BDML_GO(start_fold(h, s, &w));
@@ -290,6 +288,22 @@ static bdml_status run_fold(bdml_handle *h, void *user, int64_t job)
     }
 done:
     free_work(&w);
+    return status;
+}
+
+/* A fold changes settings (its points come prepared), so it has a handle to itself: the worker's serves
+ * other folds after it. */
+static bdml_status run_fold(bdml_handle *worker, void *user, int64_t job)
+{
+    bdml_handle *h = NULL;
+    BDML_TRY(bdml_handle_child(worker, &h));
+    bdml_set_progress(h, worker->progress, worker->progress_user);
+    bdml_set_log(h, worker->log, worker->log_user);
+    h->fail_alloc = worker->fail_alloc;
+    bdml_status status = bdml_set(h, "threads", bdml_get(worker, "threads"));
+    if (status == BDML_OK) status = run_methods(h, user, (int)job);
+    if (status != BDML_OK) bdml_fail(worker, status, "%s", bdml_last_error(h));
+    bdml_free(h);
     return status;
 }
 
