@@ -146,6 +146,7 @@ void cli_duration(double seconds, char *out, size_t size);
 typedef struct cli_table {
     bdml_handle *h;
     const char *align; /* one letter a column: l or r */
+    bool markdown;     /* as a Markdown table, of any width */
     char **cell;
     size_t count, capacity;
     bool failed;

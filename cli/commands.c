@@ -58,7 +58,8 @@ static const cli_command commands[] = {
      "several side by side, over fixed (--splits-file) or random splits, and reports mean accuracy "
      "and standard error in percent. Unsupervised: trained on the split's source rows, tested on "
      "every target row. With --semi the split's few labelled target rows join in and its test rows "
-     "are tested. Both domains are brought into one space without looking at target labels: --rows, "
+     "are tested. Both domains are brought into one space without looking at target labels: "
+     "--rows, "
      "--columns, --dimensions (PCA), --unit; then the nearest labelled rows vote (--votes).",
      COMMON "domains adapt input train methods constraints --methods --jobs --search --candidates",
      "bdml adapt --source amazon.mat --target webcam.mat --methods euclidean,gfk,bdml\n"
@@ -132,15 +133,23 @@ static const cli_command commands[] = {
      COMMON "input prepare train constraints neighbors",
      "bdml compare-solvers wine.csv --scale zscore --kind pair --distortion 10",
      cli_compare_solvers},
-    {"reproduce", "STUDY [DATA]", "[-o FILE.svg]", "run a study of the paper's appendix",
-     "STUDY is distortion (test error and condition number against K), trace-width (against R and "
-     "rho) or runtime (seconds of the solver against the dimension and the rounds), with the "
-     "paper's parameters, printed beside the paper's figures. DATA: labelled points, data/iris.csv "
-     "when left out; for runtime any points with at least 300 features, Gaussian ones when left "
-     "out. With -o the picture is drawn by gnuplot, where that is installed.",
-     COMMON "output input prepare constraints neighbors evaluate --rounds --epsilon --row-scaling "
-            "--distortion-weight --rho-negative --weight-floor",
-     "bdml reproduce distortion iris.csv\nbdml reproduce runtime -o runtime.svg", cli_reproduce},
+    {"reproduce", "STUDY [DATA]", "[--quick] [--page FILE.md] [-o FILE.svg]",
+     "run the paper's experiments and print ours beside its figures",
+     "STUDY is table1 (classification), small (the small sets over 100 splits), figure2 (error "
+     "against "
+     "distortion), adaptation, faces, distortion, trace-width, runtime (the appendix), geometry "
+     "(Figure "
+     "1), or all. Each cell is kept in the folder --results as soon as it is done: the same "
+     "command "
+     "goes on where it was stopped. DATA replaces the data of distortion, trace-width and runtime. "
+     "Data "
+     "that are not bundled are looked for in $BDML_DATA, else in ../shared/data; what cannot be "
+     "run "
+     "without them says so. With -o the picture of one study is drawn by gnuplot, where that is "
+     "installed.",
+     COMMON "output reproduce --splits --rounds --rho-negative --row-scaling --distortion-weight "
+            "--weight-floor",
+     "bdml reproduce all --quick --page results.md\nbdml reproduce table1", cli_reproduce},
     {"report", "RUN [RUN] [RUN] [RUN] [RUN] [RUN]", "[-o PAGE.html]",
      "make one page to look at of results, or of data",
      "RUN: what eval, path, train, verify or adapt printed with --json; one page is made of all "

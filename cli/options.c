@@ -41,6 +41,7 @@ static const struct {
     {"plot", "Plot"},
     {"page", "Page"},
     {"figure", "Figure"},
+    {"reproduce", "Reproduction"},
     {"bound", "Bounds"},
 };
 

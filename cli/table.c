@@ -75,6 +75,25 @@ static void print_cell(FILE *f, const char *text, char align, int width, bool bo
     if (align != 'r' && !last) fprintf(f, "%*s", pad, "");
 }
 
+/* | a | b |, padded so that it reads well as it stands. */
+static void print_markdown(const cli_table *t, size_t columns, const int *width, FILE *f)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        size_t j = i % columns;
+        fputs(j ? " | " : "| ", f);
+        print_cell(f, t->cell[i], t->align[j], width[j], false, false);
+        if (j + 1 < columns) continue;
+        fputs(" |\n", f);
+        if (i + 1 != columns) continue;
+        for (size_t k = 0; k < columns; k++) {
+            fputc('|', f);
+            for (int n = 0; n < width[k] + 1; n++) fputc('-', f);
+            fputc(t->align[k] == 'r' ? ':' : '-', f);
+        }
+        fputs("|\n", f);
+    }
+}
+
 bdml_status cli_table_print(cli_table *t, FILE *f)
 {
     size_t columns = strlen(t->align);
@@ -83,6 +102,10 @@ bdml_status cli_table_print(cli_table *t, FILE *f)
     if (width && !t->failed) {
         for (size_t i = 0; i < t->count; i++)
             width[i % columns] = BDML_MAX(width[i % columns], width_of(t->cell[i]));
+        if (t->markdown) {
+            print_markdown(t, columns, width, f);
+            goto done;
+        }
         for (size_t j = 0; j < columns; j++) all += width[j] + (j ? GAP : 0);
         if (all > TABLE_WIDTH) width[0] = BDML_MAX(LEAST_FIRST, width[0] - (all - TABLE_WIDTH));
         for (size_t i = 0; i < t->count; i++) {
@@ -94,6 +117,7 @@ bdml_status cli_table_print(cli_table *t, FILE *f)
             if (last) fputc('\n', f);
         }
     }
+done:;
     bool failed = t->failed || !width;
     free(width);
     for (size_t i = 0; i < t->count; i++) free(t->cell[i]);

@@ -73,9 +73,23 @@ has "width exceeded" "the width was exceeded: a row had .* times rho = 5" "$work
 check "gap missed" "$bdml" train "$iris" $problem --solver mwu-cone --delta 0.2 --gap 0.002 -o "$work/g.bdml"
 has "gap missed" "not the 0.002 asked for" "$work/err"
 
-check "reproduce" "$bdml" reproduce distortion "$iris" --splits 1 --json
-has "reproduce" '"literal"' "$work/out"
+cd "$work" || exit 1
+check "reproduce" "$bdml" reproduce distortion "$iris" --quick --page page.md --json
+has "reproduce" '"literal K 10 R 100' "$work/out"
+has "reproduce: cells are kept" '"literal K 10 R 100' "$work/results/distortion.json"
+has "reproduce: page" '| 1e+01 | 100 |' "$work/page.md"
+# what is there is not run again: a changed figure stays
+sed -i 's/"error_std": [0-9.]*/"error_std": 77.7/' "$work/results/distortion.json"
+check "reproduce goes on" "$bdml" reproduce distortion "$iris" --quick
+has "reproduce goes on" '77.70' "$work/out"
+echo 'no json' >"$work/results/distortion.json"
+"$bdml" reproduce distortion "$iris" --quick 2>"$work/err"
+[ $? -eq 2 ] || { echo "FAILED: exit status of damaged results"; failed=1; }
+has "damaged results" "distortion.json, line 1: not JSON" "$work/err"
+check "reproduce, tuned" "$bdml" reproduce distortion "$iris" --quick --splits 1 --row-scaling width \
+    --results '' --json
+has "reproduce, tuned" 'splits 1 row-scaling=width' "$work/out"
 "$bdml" reproduce nothing 2>"$work/err"
 [ $? -eq 2 ] || { echo "FAILED: exit status of an unknown study"; failed=1; }
-has "reproduce" "the studies are: distortion, trace-width, runtime" "$work/err"
+has "reproduce" "the studies are: all, table1" "$work/err"
 exit $failed

@@ -7,10 +7,10 @@
  * eigenvalue relative to its reference, at the volume of the unit ball. */
 #include "report/figures.h"
 
-static const double shapes[3][3] = {
-    {20.0, 8.28, 0.2},           /* a: kappa 100 */
-    {7.0, 1.66, 0.30},           /* b: kappa 23 */
-    {5.0209, 5.0209, 1.3136296}, /* c: kappa 3.8 */
+const double bdml_ellipsoids[3][3] = {
+    {20.0, 8.28, 0.2}, /* a: kappa 100 */
+    {7.0, 1.66, 0.30}, /* b: kappa 23 */
+    {5.0, 5.0, 1.325}, /* c: kappa 3.8 */
 };
 static const double PI = 3.14159265358979323846;
 enum { CIRCLES = 9, MERIDIANS = 12, STEPS = 60 };
@@ -93,7 +93,8 @@ bdml_status bdml_draw_ellipsoids(const json_t *run, bdml_drawing *d)
 {
     double mine[3];
     for (int k = 0; k < 3; k++)
-        BDML_TRY(add(d, shapes[k], describe(d, (char)('a' + k), shapes[k]), k, 2.0));
+        BDML_TRY(
+            add(d, bdml_ellipsoids[k], describe(d, (char)('a' + k), bdml_ellipsoids[k]), k, 2.0));
     bool more = learned(run, mine);
     if (more)
         BDML_TRY(add(d, mine, bdml_drawing_text(d, "the learned M, κ %.3g", mine[0] / mine[2]), 3,

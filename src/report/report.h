@@ -90,6 +90,9 @@ bdml_status bdml_figure_write(bdml_handle *h, const char *name, const json_t *ru
 bdml_status bdml_figure_svg(bdml_handle *h, const char *name, const json_t *run, char **svg,
                             char *alt, size_t size);
 
+/* Eigenvalues of the three ellipsoids of the figure of that name (figure_ellipsoids.c). */
+extern const double bdml_ellipsoids[3][3];
+
 /* ---- page (page.c) ---------------------------------------------------------------------------------------- */
 
 /* One self-contained HTML page about the results in `runs`, an array of objects as --json prints them. */

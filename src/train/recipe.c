@@ -75,7 +75,7 @@ done:
 static bdml_mining mining(const bdml_handle *h, const recipe_points *points, bool again)
 {
     if (points->stated) return bdml_mining_from_options(h);
-    bdml_mining how = {.kind = BDML_KIND_TRIPLET,
+    bdml_mining how = {.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
                        .rule = BDML_RULE_CLASS,
                        .targets = TARGETS,
                        .random_impostors = RANDOM_IMPOSTORS,

@@ -1,4 +1,4 @@
-/* stated.c - the problem that the settings state (hard margins, pairs, a mining rule, a trace bound, a
+/* stated.c - the problem that the settings state (hard margins, a mining rule, a trace bound, a
  * diagonal metric) in the hands of the recipe's sweeps and folds.
  *
  * Along a path over K only K may change, so the weight of missed margins is the same C for every K: a
@@ -16,8 +16,7 @@ bool recipe_is_stated(const bdml_handle *h)
 {
     return bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE ||
            bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
-           bdml_opt_int(h, BDML_OPT_KIND) == BDML_KIND_PAIR || bdml_opt_changed(h, BDML_OPT_RULE) ||
-           bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
+           bdml_opt_changed(h, BDML_OPT_RULE) || bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
 }
 
 /* ---- weight ----------------------------------------------------------------------------------------- */

@@ -1,0 +1,178 @@
+/* cmd_reproduce.c - bdml reproduce STUDY|all: run what is not there yet, print ours beside the paper's, and
+ * write the page. */
+#include "reproduce.h"
+
+#include <stdlib.h>
+
+static const rp_study *const studies[] = {&rp_table1,      &rp_small,   &rp_figure2,
+                                          &rp_adaptation,  &rp_faces,   &rp_distortion,
+                                          &rp_trace_width, &rp_runtime, &rp_geometry};
+enum { STUDIES = sizeof studies / sizeof *studies };
+
+const json_t *rp_cell(const rp_study *s, const rp_run *r, const json_t *cells, int i)
+{
+    char key[RP_KEY];
+    s->key(r, i, key, sizeof key);
+    return json_object_get(cells, key);
+}
+
+/* The studies asked for: *first to *last. */
+static bdml_status choose(cli *c, const char *name, int *first, int *last)
+{
+    char list[512] = "all";
+    *first = 0;
+    *last = STUDIES - 1;
+    if (strcmp(name, "all") == 0) return BDML_OK;
+    for (int i = 0; i < STUDIES; i++) {
+        size_t used = strlen(list);
+        *first = *last = i;
+        if (strcmp(studies[i]->name, name) == 0) return BDML_OK;
+        snprintf(list + used, sizeof list - used, ", %s", studies[i]->name);
+    }
+    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "there is no study '%.100s'; the studies are: %s",
+                     name, list);
+}
+
+/* ---- one study ------------------------------------------------------------------------------------------ */
+
+static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, json_t *cells)
+{
+    for (int i = 0; i < s->count(r); i++, r->done++) {
+        char key[RP_KEY], what[RP_KEY + 32];
+        json_t *cell = NULL;
+        s->key(r, i, key, sizeof key);
+        snprintf(what, sizeof what, "%s: %s", s->name, key);
+        r->what = what;
+        /* what was missing then may be there now */
+        if (json_object_get(cells, key) && !json_object_get(json_object_get(cells, key), "missing"))
+            continue;
+        BDML_TRY(bdml_progress(r->c->h, what, r->done, r->total));
+        double start = bdml_now();
+        bdml_status status = s->run(r, i, &cell);
+        if (status != BDML_OK) {
+            json_decref(cell);
+            return status;
+        }
+        if (!json_object_get(cell, "missing"))
+            json_object_set_new(cell, "cell_seconds", json_real(bdml_now() - start));
+        if (json_object_set_new(cells, key, cell) != 0)
+            return bdml_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while keeping results");
+        if (folder[0]) BDML_TRY(rp_save(r->c, folder, s, cells));
+    }
+    return BDML_OK;
+}
+
+/* Each reason once. */
+static void say_missing(const rp_study *s, const rp_run *r, const json_t *cells, FILE *f)
+{
+    json_t *said = json_object();
+    for (int i = 0; i < s->count(r); i++) {
+        const char *why = json_string_value(json_object_get(rp_cell(s, r, cells, i), "missing"));
+        if (!why || json_object_get(said, why)) continue;
+        fprintf(f, "%snot run: %s\n", json_object_size(said) ? "" : "\n", why);
+        json_object_set_new(said, why, json_true());
+    }
+    json_decref(said);
+}
+
+/* Only the cells that this run asks for, in their order: what --json prints. */
+static json_t *asked_cells(const rp_study *s, const rp_run *r, const json_t *cells)
+{
+    json_t *out = json_object();
+    for (int i = 0; i < s->count(r); i++) {
+        char key[RP_KEY];
+        s->key(r, i, key, sizeof key);
+        json_object_set(out, key, json_object_get(cells, key));
+    }
+    return out;
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------- */
+
+static bdml_status write_page(rp_run *r, json_t *const *cells, int first, int last,
+                              const char *path)
+{
+    bdml_status status = BDML_OK;
+    char *text = NULL;
+    size_t size = 0;
+    bdml_file *file = NULL;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) return bdml_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
+    fprintf(
+        f,
+        "# The paper's experiments, run again\n\nMade by `bdml reproduce %s%s` (bdml %s); do not "
+        "edit. \"Paper\" is Liao et al. 2015 as printed; everything else was computed here. A "
+        "dash is a figure that the paper does not give, or that this library has no method "
+        "for.\n",
+        r->c->argument[0], r->quick ? " --quick" : "", bdml_version());
+    for (int i = first; i <= last && status == BDML_OK; i++) {
+        fprintf(f, "\n## %s\n\n%s\n\n    bdml reproduce %s%s\n\n", studies[i]->title,
+                studies[i]->about, studies[i]->name, r->quick ? " --quick" : "");
+        status = studies[i]->print(r, cells[i], f);
+        say_missing(studies[i], r, cells[i], f);
+    }
+    bool bad = fclose(f) != 0;
+    if (status == BDML_OK && bad)
+        status = bdml_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
+    if (status != BDML_OK) goto done;
+    BDML_GO(bdml_file_create(r->c->h, path, &file));
+    BDML_GO(bdml_file_write(r->c->h, file, text, size));
+    status = bdml_file_commit(r->c->h, file);
+    file = NULL;
+done:
+    bdml_file_discard(file);
+    free(text);
+    return cli_wrote(r->c, status);
+}
+
+/* ---- the command -------------------------------------------------------------------------------------------- */
+
+static bdml_status check(cli *c, int first, int last, const char *picture, const char *page)
+{
+    if (picture[0]) BDML_TRY(cli_check_output(c, picture));
+    if (page[0]) BDML_TRY(cli_check_output(c, page));
+    if (picture[0] && (first != last || !studies[first]->draw))
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
+                         first != last ? "-o draws one study; give its name instead of 'all'"
+                                       : "there is no picture of the study '%s'",
+                         studies[first]->name);
+    return BDML_OK;
+}
+
+bdml_status cli_reproduce(cli *c)
+{
+    bdml_status status = BDML_OK;
+    const char *picture = cli_text_of(c, CLI_OPT_OUTPUT), *page = cli_text_of(c, CLI_OPT_PAGE);
+    const char *folder = cli_text_of(c, CLI_OPT_RESULTS);
+    json_t *cells[STUDIES] = {0};
+    int first, last;
+    rp_run r = {.c = c,
+                .quick = c->own[CLI_OPT_QUICK].i != 0,
+                .data = c->arguments > 1 ? c->argument[1] : NULL};
+
+    BDML_TRY(choose(c, c->argument[0], &first, &last));
+    BDML_TRY(check(c, first, last, picture, page));
+    for (int i = first; i <= last; i++) r.total += studies[i]->count(&r);
+    if (folder[0])
+        snprintf(c->kept, sizeof c->kept,
+                 "finished cells are kept in %.150s, and the same command goes on", folder);
+    for (int i = first; i <= last; i++) {
+        if (folder[0])
+            BDML_GO(rp_load(c, folder, studies[i], &cells[i]));
+        else
+            cells[i] = json_object();
+        BDML_GO(run_cells(&r, studies[i], folder, cells[i]));
+        cli_put(c->result, studies[i]->name, asked_cells(studies[i], &r, cells[i]));
+        cli_progress_clear(c);
+        if (cli_json(c)) continue;
+        printf("%s%s\n\n", i > first ? "\n" : "", studies[i]->title);
+        BDML_GO(studies[i]->print(&r, cells[i], stdout));
+        say_missing(studies[i], &r, cells[i], stdout);
+        fflush(stdout);
+    }
+    if (picture[0]) BDML_GO(studies[first]->draw(&r, cells[first], picture));
+    if (page[0]) BDML_GO(write_page(&r, cells, first, last, page));
+done:
+    for (int i = 0; i < STUDIES; i++) json_decref(cells[i]);
+    return status;
+}

@@ -1,0 +1,70 @@
+/* reproduce.h - the paper's experiments, cell by cell.
+ *
+ * A study is a list of cells. Each cell is computed once and kept in RESULTS/<study>.json, so that a run
+ * that was stopped goes on where it was. What a study prints is Markdown, for the terminal and for the
+ * page alike: ours beside the paper's figures. */
+#ifndef BDML_REPRODUCE_H
+#define BDML_REPRODUCE_H
+
+#include "cli.h"
+
+typedef struct rp_run {
+    cli *c;
+    bool quick;       /* fewer splits: all parts in minutes */
+    const char *data; /* DATA of the command line, or NULL */
+    int64_t done, total;
+    const char *what; /* the cell in work, for the progress */
+} rp_run;
+
+typedef struct rp_study {
+    const char *name, *title;
+    const char *about; /* protocol, for the page */
+    int (*count)(const rp_run *r);
+    /* The name of cell i, unique in the study; it also says how much is asked (splits, ...). */
+    void (*key)(const rp_run *r, int i, char *out, size_t size);
+    /* *cell: what was found, an object; {"missing": why} where it cannot be had here. */
+    bdml_status (*run)(rp_run *r, int i, json_t **cell);
+    /* cells: object of all cells by key. */
+    bdml_status (*print)(rp_run *r, const json_t *cells, FILE *f);
+    /* Draw into `path`; NULL: nothing to draw. */
+    bdml_status (*draw)(rp_run *r, const json_t *cells, const char *path);
+} rp_study;
+
+enum { RP_KEY = 128 };
+
+extern const rp_study rp_table1, rp_small, rp_figure2, rp_adaptation, rp_faces, rp_distortion,
+    rp_trace_width, rp_runtime, rp_geometry;
+
+/* The cell i of a study, or NULL. */
+const json_t *rp_cell(const rp_study *s, const rp_run *r, const json_t *cells, int i);
+
+/* ---- what studies share (share.c) --------------------------------------------------------------------- */
+
+/* A handle of its own for a cell: threads and seed of the command's, its progress, nothing else. */
+bdml_status rp_handle(rp_run *r, bdml_handle **out);
+/* NAME, VALUE, ..., NULL */
+bdml_status rp_set(bdml_handle *h, ...);
+/* Settings of the paper's solver that were given on the command line: into the handle of a cell, and, " name=value"
+ * each, into its key. */
+bdml_status rp_pass(const rp_run *r, bdml_handle *h);
+void rp_passed(const rp_run *r, char *out, size_t size);
+/* A failure on a cell's handle, told on the command's. */
+bdml_status rp_failed(rp_run *r, bdml_handle *h, bdml_status status);
+/* JSON text (freed) as a cell. */
+bdml_status rp_take(rp_run *r, char *text, json_t **cell);
+json_t *rp_missing(const char *fmt, ...) BDML_PRINTF(1, 2);
+/* A file of the data that are not bundled ($BDML_DATA, else ../shared/data, else the folder of the setting),
+ * or NULL. out: PATH_MAX bytes. */
+enum { RP_PATH = 4096 };
+const char *rp_data(const char *name, char *out);
+double rp_number(const json_t *o, const char *key); /* NaN: not there */
+/* "1.13 +- 0.4", "-": not there */
+void rp_cell_pair(cli_table *t, const char *fmt, double v, double spread);
+
+/* ---- results on disk (store.c) -------------------------------------------------------------------------- */
+
+/* The cells of a study in folder/<name>.json, empty when there is no such file. */
+bdml_status rp_load(cli *c, const char *folder, const rp_study *s, json_t **cells);
+bdml_status rp_save(cli *c, const char *folder, const rp_study *s, const json_t *cells);
+
+#endif

@@ -1,0 +1,109 @@
+/* share.c - what the studies share. */
+#include "reproduce.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static int progress(void *user, const char *phase, int64_t done, int64_t total)
+{
+    rp_run *r = user;
+    (void)phase;
+    (void)done;
+    (void)total;
+    return cli_progress_report(r->c, r->what, r->done, r->total);
+}
+
+bdml_status rp_handle(rp_run *r, bdml_handle **out)
+{
+    BDML_TRY(bdml_create(out));
+    bdml_set_progress(*out, progress, r);
+    return rp_set(*out, "threads", bdml_get(r->c->h, "threads"), "seed", bdml_get(r->c->h, "seed"),
+                  "memory", bdml_get(r->c->h, "memory"), NULL);
+}
+
+bdml_status rp_set(bdml_handle *h, ...)
+{
+    bdml_status status = BDML_OK;
+    va_list args;
+    va_start(args, h);
+    for (const char *name; status == BDML_OK && (name = va_arg(args, const char *));)
+        status = bdml_set(h, name, va_arg(args, const char *));
+    va_end(args);
+    return status;
+}
+
+/* What the authors tuned. */
+static const bdml_opt tuned[] = {BDML_OPT_ROUNDS, BDML_OPT_RHO_NEGATIVE, BDML_OPT_ROW_SCALING,
+                                 BDML_OPT_DISTORTION_WEIGHT, BDML_OPT_WEIGHT_FLOOR};
+enum { TUNED = sizeof tuned / sizeof *tuned };
+
+bdml_status rp_pass(const rp_run *r, bdml_handle *h)
+{
+    for (int i = 0; i < TUNED; i++) {
+        const char *name = bdml_option_at((int)tuned[i])->name;
+        if (bdml_opt_changed(r->c->h, tuned[i]))
+            BDML_TRY(bdml_set(h, name, bdml_get(r->c->h, name)));
+    }
+    return BDML_OK;
+}
+
+void rp_passed(const rp_run *r, char *out, size_t size)
+{
+    for (int i = 0; i < TUNED; i++) {
+        const char *name = bdml_option_at((int)tuned[i])->name;
+        size_t used = strlen(out);
+        if (bdml_opt_changed(r->c->h, tuned[i]))
+            snprintf(out + used, size - used, " %s=%s", name, bdml_get(r->c->h, name));
+    }
+}
+
+bdml_status rp_failed(rp_run *r, bdml_handle *h, bdml_status status)
+{
+    return bdml_fail(r->c->h, status, "%s: %s", r->what, bdml_last_error(h));
+}
+
+bdml_status rp_take(rp_run *r, char *text, json_t **cell)
+{
+    *cell = text ? json_loads(text, 0, NULL) : NULL;
+    bdml_free_bytes(text);
+    return *cell ? BDML_OK : bdml_fail(r->c->h, BDML_ERR_MEMORY, "%s: out of memory", r->what);
+}
+
+json_t *rp_missing(const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return json_pack("{s:o}", "missing", bdml_json_text(text));
+}
+
+const char *rp_data(const char *name, char *out)
+{
+    const char *root = getenv("BDML_DATA");
+    snprintf(out, RP_PATH, "%s/%s", root ? root : "../shared/data", name);
+    return access(out, R_OK) == 0 ? out : NULL;
+}
+
+double rp_number(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+void rp_cell_pair(cli_table *t, const char *fmt, double v, double spread)
+{
+    char number[64], both[160];
+    if (isnan(v)) {
+        cli_cell(t, "-");
+        return;
+    }
+    bdml_snprintf(t->h->c_locale, number, sizeof number, fmt, v);
+    snprintf(both, sizeof both, "%s", number);
+    if (!isnan(spread)) {
+        bdml_snprintf(t->h->c_locale, number, sizeof number, fmt, spread);
+        snprintf(both + strlen(both), sizeof both - strlen(both), " (%s)", number);
+    }
+    cli_cell(t, "%s", both);
+}
