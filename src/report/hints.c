@@ -12,18 +12,25 @@ static void end(bdml_html *p)
     fputs("</p>\n", p->f);
 }
 
-/* Mean of a - b over the splits and its standard error; NaN where there are no such lists. */
-double bdml_paired(const json_t *a, const json_t *b, double *se)
+/* Errors per split; accuracies are errors with the other sign. */
+static const json_t *per_split(const json_t *method, double *sign)
 {
-    const json_t *x = json_object_get(a, "errors"), *y = json_object_get(b, "errors");
+    const json_t *errors = json_object_get(method, "errors");
+    *sign = errors ? 1.0 : -1.0;
+    return errors ? errors : json_object_get(method, "accuracies");
+}
+
+double bdml_paired_errors(const json_t *a, const json_t *b, double *se)
+{
+    double sign, other, sum = 0.0, squares = 0.0;
+    const json_t *x = per_split(a, &sign), *y = per_split(b, &other);
     size_t n = json_array_size(x);
-    double sum = 0.0, squares = 0.0;
     *se = NAN;
-    if (n < 2 || json_array_size(y) != n) return NAN;
+    if (n < 2 || json_array_size(y) != n || sign != other) return NAN;
     for (size_t i = 0; i < n; i++) {
         double d =
             json_number_value(json_array_get(x, i)) - json_number_value(json_array_get(y, i));
-        sum += d;
+        sum += sign * d;
         squares += d * d;
     }
     double mean = sum / (double)n;
@@ -38,7 +45,7 @@ static void compare(bdml_html *p, const json_t *run, bool *some)
     const json_t *plain = bdml_find_method(run, "euclidean");
     size_t i;
     json_t *other;
-    double se, difference = bdml_paired(mine, plain, &se);
+    double se, difference = bdml_paired_errors(mine, plain, &se);
     if (mine && plain && difference > -2.0 * se) {
         begin(p, some);
         bdml_html_printf(
@@ -51,7 +58,7 @@ static void compare(bdml_html *p, const json_t *run, bool *some)
     }
     json_array_foreach(json_object_get(run, "methods"), i, other)
     {
-        difference = bdml_paired(mine, other, &se);
+        difference = bdml_paired_errors(mine, other, &se);
         if (!mine || other == mine || other == plain || !(difference > 2.0 * se)) continue;
         begin(p, some);
         bdml_html_text(p, bdml_json_string(other, "method"));
@@ -105,7 +112,7 @@ bool bdml_page_hints(bdml_html *p, const json_t *runs)
     json_t *run, *line;
     json_array_foreach(runs, i, run)
     {
-        if (bdml_is_evaluation(run)) compare(p, run, &some);
+        if (bdml_has_errors(run)) compare(p, run, &some);
         if (bdml_has_path(run)) look_at_path(p, run, &some);
         if (bdml_is_training(run)) look_at_training(p, run, &some);
         if (*bdml_json_string(run, "error") && !bdml_is_infeasible(run)) {

@@ -31,8 +31,9 @@ bool bdml_is_infeasible(const json_t *run);
 bool bdml_is_verification(const json_t *run);
 const json_t *bdml_find_method(const json_t *run, const char *name); /* or NULL */
 
-/* Mean of a - b over the splits and its standard error; NaN where either has no list of errors. */
-double bdml_paired(const json_t *a, const json_t *b, double *se);
+/* Mean error of a minus that of b over the splits or folds, and its standard error; NaN where either has no
+ * list of errors or accuracies. */
+double bdml_paired_errors(const json_t *a, const json_t *b, double *se);
 
 /* What was asked and found, in two sentences (summary.c). */
 void bdml_page_summary(bdml_html *p, const json_t *runs);
