@@ -138,19 +138,6 @@ done:
     return status;
 }
 
-/* What the model says it chose, less the account of how. */
-static bdml_status keep_choice(bdml_handle *h, const bdml_model *model, json_t **chosen)
-{
-    static const char *const account[] = {"tried", "folds", "error", "standard_error", "score"};
-    json_t *selection = json_object_get(model->info, "selection");
-    if (!selection) return BDML_OK;
-    *chosen = json_copy(selection);
-    if (!*chosen) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
-    for (size_t k = 0; k < sizeof account / sizeof *account; k++)
-        json_object_del(*chosen, account[k]);
-    return BDML_OK;
-}
-
 /* Classes of the target rows x, all of them, by the method: a metric with k-NN, or its own answer. */
 static bdml_status answer(bdml_handle *h, const task *t, int split, bdml_score *score,
                           int32_t *label)
@@ -174,7 +161,7 @@ static bdml_status answer(bdml_handle *h, const task *t, int split, bdml_score *
     bdml_status status = bdml_train_adapted(h, m, &learn, subspaces ? &target : NULL, &model);
     if (status == BDML_OK) {
         score->kappa[split] = model->kappa;
-        status = keep_choice(h, model, &score->chosen[split]);
+        status = bdml_score_keep_choice(h, model, split, score);
     }
     if (status == BDML_OK) status = bdml_predict(h, model, voters, p->nt, x, learn.d, label);
     bdml_free_model(model);
@@ -194,31 +181,12 @@ static bdml_status score_method(bdml_handle *h, const adaptation *a, const task 
     score->fit_seconds[split] = bdml_now() - start;
     for (int64_t k = 0; k < t->tests; k++) wrong += label[t->test[k]] != a->target->y[t->test[k]];
     score->error[split] = 100.0 * (double)wrong / (double)t->tests;
-#pragma omp critical(bdml_adapt_score)
+#pragma omp critical(bdml_score)
     for (int64_t k = 0; k < t->tests; k++)
         bdml_confusion_add(&score->confusion, a->target->y[t->test[k]], label[t->test[k]]);
 done:
     free(label);
     return status;
-}
-
-/* Refused, as opposed to broken off or broken. */
-static bool is_refusal(bdml_status status)
-{
-    return status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE ||
-           status == BDML_ERR_ARGUMENT || status == BDML_ERR_LAPACK;
-}
-
-/* The reason of the first split counts, whichever was run first. */
-static void note_refusal(bdml_handle *own, bdml_status status, int split, bdml_score *score)
-{
-    bdml_fail_context(own, status, "split %d, method %s", split + 1, score->method->name);
-#pragma omp critical(bdml_adapt_score)
-    if (split < score->failed) {
-        score->failed = split;
-        score->status = status;
-        snprintf(score->reason, sizeof score->reason, "%s", bdml_last_error(own));
-    }
 }
 
 static bdml_status set_unless(bdml_handle *own, bdml_opt id, const char *value)
@@ -251,10 +219,8 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     BDML_GO(settle(own));
     BDML_GO(task_make(own, a, &a->splits.split[split], &t));
     for (int m = 0; m < a->methods; m++) {
-        status = score_method(own, a, &t, split, &a->score[m]);
-        if (status != BDML_OK) note_refusal(own, status, split, &a->score[m]);
-        if (is_refusal(status)) status = BDML_OK;
-        BDML_GO(status);
+        bdml_score *score = &a->score[m];
+        BDML_GO(bdml_score_settle(own, score_method(own, a, &t, split, score), split, score));
     }
 done:
     task_free(&t);

@@ -12,15 +12,11 @@
 
 #include <stdlib.h>
 
-static json_t *real(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *accuracies(const bdml_score *s)
 {
     json_t *list = json_array();
-    for (int i = 0; i < s->splits; i++) json_array_append_new(list, real(100.0 - s->error[i]));
+    for (int i = 0; i < s->splits; i++)
+        json_array_append_new(list, bdml_real_json(100.0 - s->error[i]));
     return list;
 }
 
@@ -37,14 +33,6 @@ static json_t *chosen_list(const bdml_score *s)
     return json_null();
 }
 
-static json_t *recall_json(const bdml_confusion *c)
-{
-    json_t *list = json_array();
-    for (int k = 0; k < c->classes; k++)
-        json_array_append_new(list, real(bdml_confusion_recall(c, k)));
-    return list;
-}
-
 /* Against the best other method, in accuracy: above 0 when this one is better. Splits overlap, so the
  * standard error is that of independent splits, as in the paper's tables, and says so. */
 static json_t *versus_json(const adapt_result *r, const bdml_score *of)
@@ -59,9 +47,9 @@ static json_t *versus_json(const adapt_result *r, const bdml_score *of)
     if (!rival) return json_null();
     bdml_paired c = bdml_compare_paired(of->splits, rival->error, of->error, 0.0);
     return json_pack("{s:s, s:o, s:o, s:s, s:o, s:i, s:i, s:i}", "method", rival->method->name,
-                     "difference", real(c.difference), "standard_error", real(c.error), "test",
-                     "paired t", "p_value", real(c.p), "wins", c.losses, "ties", c.ties, "losses",
-                     c.wins);
+                     "difference", bdml_real_json(c.difference), "standard_error",
+                     bdml_real_json(c.error), "test", "paired t", "p_value", bdml_real_json(c.p),
+                     "wins", c.losses, "ties", c.ties, "losses", c.wins);
 }
 
 static json_t *score_json(const adapt_result *r, const bdml_score *s)
@@ -72,11 +60,11 @@ static json_t *score_json(const adapt_result *r, const bdml_score *s)
                          "accuracy_mean", "accuracy_se");
     double error = bdml_sample_std(s->splits, s->error) / sqrt(s->splits);
     return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o}", "method", s->method->name,
-                     "accuracy_mean", 100.0 - bdml_mean(s->splits, s->error), "accuracy_se",
-                     error, "kappa", real(bdml_mean(s->splits, s->kappa)), "fit_seconds",
+                     "accuracy_mean", 100.0 - bdml_mean(s->splits, s->error), "accuracy_se", error,
+                     "kappa", bdml_real_json(bdml_mean(s->splits, s->kappa)), "fit_seconds",
                      bdml_mean(s->splits, s->fit_seconds), "versus", versus_json(r, s),
                      "chosen_per_split", chosen_list(s), "accuracies", accuracies(s), "recall",
-                     recall_json(&s->confusion));
+                     bdml_recall_json(&s->confusion));
 }
 
 static json_t *preparation_json(const bdml_handle *h)

@@ -60,20 +60,6 @@ done:
 
 /* ---- one method on one split ------------------------------------------------------------------------ */
 
-/* What the model says it chose, less the account of how. */
-static bdml_status keep_choice(bdml_handle *h, const bdml_model *model, json_t **chosen)
-{
-    static const char *const account[] = {"tried", "references", "folds", "error",
-                                          "standard_error"};
-    json_t *selection = json_object_get(model->info, "selection");
-    if (!selection) return BDML_OK;
-    *chosen = json_copy(selection);
-    if (!*chosen) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
-    for (size_t k = 0; k < sizeof account / sizeof *account; k++)
-        json_object_del(*chosen, account[k]);
-    return BDML_OK;
-}
-
 static bdml_status score_split(bdml_handle *h, const bdml_dataset *train, const bdml_dataset *test,
                                int split, bdml_score *score)
 {
@@ -87,36 +73,17 @@ static bdml_status score_split(bdml_handle *h, const bdml_dataset *train, const 
     BDML_GO(bdml_train_method(h, score->method, train, NULL, &model));
     score->fit_seconds[split] = bdml_now() - start;
     score->kappa[split] = model->kappa;
-    BDML_GO(keep_choice(h, model, &score->chosen[split]));
+    BDML_GO(bdml_score_keep_choice(h, model, split, score));
     BDML_GO(bdml_predict(h, model, train, test->n, test->x, test->d, predicted));
     for (int64_t i = 0; i < test->n; i++) wrong += predicted[i] != test->y[i];
     score->error[split] = 100.0 * (double)wrong / (double)test->n;
-#pragma omp critical(bdml_evaluate_score)
+#pragma omp critical(bdml_score)
     for (int64_t i = 0; i < test->n; i++)
         bdml_confusion_add(&score->confusion, test->y[i], predicted[i]);
 done:
     free(predicted);
     bdml_free_model(model);
     return status;
-}
-
-/* Refused, as opposed to broken off or broken. */
-static bool is_refusal(bdml_status status)
-{
-    return status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE ||
-           status == BDML_ERR_ARGUMENT || status == BDML_ERR_LAPACK;
-}
-
-/* The reason of the first split counts, whichever was run first. */
-static void note_refusal(bdml_handle *own, bdml_status status, int split, bdml_score *score)
-{
-    bdml_fail_context(own, status, "split %d, method %s", split + 1, score->method->name);
-#pragma omp critical(bdml_evaluate_score)
-    if (split < score->failed) {
-        score->failed = split;
-        score->status = status;
-        snprintf(score->reason, sizeof score->reason, "%s", bdml_last_error(own));
-    }
 }
 
 static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
@@ -127,13 +94,11 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     bdml_score *score = &e->score[job % e->methods];
     bdml_dataset *train = NULL, *test = NULL;
 
-#pragma omp critical(bdml_evaluate_score)
+#pragma omp critical(bdml_score)
     failed = score->failed;
     if (failed < split) return BDML_OK;
     BDML_GO(make_split(own, e->protocol.data, split, &train, &test));
-    status = score_split(own, train, test, split, score);
-    if (status != BDML_OK) note_refusal(own, status, split, score);
-    if (is_refusal(status)) status = BDML_OK;
+    status = bdml_score_settle(own, score_split(own, train, test, split, score), split, score);
 done:
     bdml_free_dataset(train);
     bdml_free_dataset(test);

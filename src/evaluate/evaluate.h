@@ -52,6 +52,15 @@ bdml_status bdml_methods_listed(bdml_handle *h, const char *list, int *count,
 bdml_status bdml_scores_new(bdml_handle *h, int count, const bdml_method *const *method, int splits,
                             int classes, bdml_score **out);
 void bdml_scores_free(int count, bdml_score *score);
+/* What the model of a split chose inside its training rows, less the account of how. */
+bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int split,
+                                   bdml_score *score);
+/* The method ended a split with `status`. Refused, as opposed to broken off or broken, is BDML_OK: the
+ * reason of the first split counts, whichever was run first. Anything else is returned. */
+bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score);
+json_t *bdml_real_json(double v); /* null when not finite */
+/* Per class, in percent; null for a class that was never tested. */
+json_t *bdml_recall_json(const bdml_confusion *c);
 
 /* ---- result (result.c) --------------------------------------------------------------------------- */
 

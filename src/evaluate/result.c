@@ -10,24 +10,10 @@
 
 #include <stdlib.h>
 
-static json_t *real(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *list_of(int n, const double *v)
 {
     json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, real(v[i]));
-    return list;
-}
-
-/* Per class, in percent; null for a class that was never tested. */
-static json_t *recall_json(const bdml_confusion *c)
-{
-    json_t *list = json_array();
-    for (int k = 0; k < c->classes; k++)
-        json_array_append_new(list, real(bdml_confusion_recall(c, k)));
+    for (int i = 0; i < n; i++) json_array_append_new(list, bdml_real_json(v[i]));
     return list;
 }
 
@@ -113,12 +99,12 @@ static json_t *versus_json(const bdml_protocol *p, int methods, const bdml_score
     double ratio = p->folds ? 0.0 : (double)p->test / (double)p->train;
     bdml_paired c = bdml_compare_paired(of->splits, of->error, rival->error, ratio);
     return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:i, s:i, s:i}", "method",
-                     rival->method->name, "difference", real(c.difference), "standard_error",
-                     real(c.error), "standard_error_corrected",
-                     p->folds ? json_null() : real(c.error_corrected), "test",
-                     p->folds ? "paired t" : "corrected resampled t", "t", real(c.t), "degrees",
-                     real(c.degrees), "p_value", real(c.p), "wins", c.wins, "ties", c.ties,
-                     "losses", c.losses);
+                     rival->method->name, "difference", bdml_real_json(c.difference),
+                     "standard_error", bdml_real_json(c.error), "standard_error_corrected",
+                     p->folds ? json_null() : bdml_real_json(c.error_corrected), "test",
+                     p->folds ? "paired t" : "corrected resampled t", "t", bdml_real_json(c.t),
+                     "degrees", bdml_real_json(c.degrees), "p_value", bdml_real_json(c.p), "wins",
+                     c.wins, "ties", c.ties, "losses", c.losses);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------- */
@@ -133,11 +119,11 @@ static json_t *score_json(const bdml_protocol *p, int methods, const bdml_score 
     return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
                      s->method->name, "error_mean", bdml_mean(s->splits, s->error), "error_std",
                      bdml_sample_std(s->splits, s->error), "kappa",
-                     real(bdml_mean(s->splits, s->kappa)), "fit_seconds",
+                     bdml_real_json(bdml_mean(s->splits, s->kappa)), "fit_seconds",
                      bdml_mean(s->splits, s->fit_seconds), "chosen", chosen_json(s), "versus",
                      versus_json(p, methods, score, s), "errors", list_of(s->splits, s->error),
                      "kappas", list_of(s->splits, s->kappa), "chosen_per_split", chosen_list(s),
-                     "recall", recall_json(&s->confusion), "confusion",
+                     "recall", bdml_recall_json(&s->confusion), "confusion",
                      confusion_json(&s->confusion));
 }
 

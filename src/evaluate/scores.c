@@ -89,3 +89,46 @@ done:
     *out = score;
     return status;
 }
+
+bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int split,
+                                   bdml_score *score)
+{
+    static const char *const account[] = {"tried", "references",     "folds",
+                                          "error", "standard_error", "score"};
+    json_t *selection = json_object_get(model->info, "selection");
+    if (!selection) return BDML_OK;
+    json_t *chosen = score->chosen[split] = json_copy(selection);
+    if (!chosen) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < sizeof account / sizeof *account; k++)
+        json_object_del(chosen, account[k]);
+    return BDML_OK;
+}
+
+bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score)
+{
+    bool refused = status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE ||
+                   status == BDML_ERR_ARGUMENT || status == BDML_ERR_LAPACK;
+    if (status == BDML_OK) return BDML_OK;
+    bdml_fail_context(own, status, "split %d, method %s", split + 1, score->method->name);
+    if (!refused) return status;
+#pragma omp critical(bdml_score)
+    if (split < score->failed) {
+        score->failed = split;
+        score->status = status;
+        snprintf(score->reason, sizeof score->reason, "%s", bdml_last_error(own));
+    }
+    return BDML_OK;
+}
+
+json_t *bdml_real_json(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+json_t *bdml_recall_json(const bdml_confusion *c)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < c->classes; k++)
+        json_array_append_new(list, bdml_real_json(bdml_confusion_recall(c, k)));
+    return list;
+}
