@@ -41,12 +41,6 @@ static bdml_status set_option(cli *c, const bdml_option *o, const char *value)
 
 /* ---- names that are not there ---------------------------------------------------------------- */
 
-static const char *command_word(const void *user, int i)
-{
-    (void)user;
-    return i < cli_command_count() ? cli_command_at(i)->name : NULL;
-}
-
 /* The i-th option of the command `user`. */
 static const char *option_word(const void *user, int i)
 {
@@ -57,7 +51,7 @@ static const char *option_word(const void *user, int i)
 
 static bdml_status unknown_command(cli *c, const char *word)
 {
-    const char *near = cli_suggest(word, command_word, NULL);
+    const char *near = cli_suggest_command(word);
     if (word[0] == '-')
         return bdml_fail(
             c->h, BDML_ERR_ARGUMENT,

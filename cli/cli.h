@@ -113,6 +113,7 @@ bdml_status cli_parse(cli *c, int argc, char **argv);
 /* The word nearest to `word` within a third of its letters (or that it begins), or NULL. */
 typedef const char *(*cli_word_fn)(const void *user, int i); /* NULL past the end */
 const char *cli_suggest(const char *word, cli_word_fn at, const void *user);
+const char *cli_suggest_command(const char *word);
 
 /* ---- talking --------------------------------------------------------------------------------- */
 
@@ -215,6 +216,9 @@ bdml_status cli_wrote(cli *c, bdml_status status);
 /* "data/wine.csv" -> "wine" + ending */
 bdml_status cli_default_name(cli *c, const char *path, const char *ending, char **out);
 int64_t cli_file_size(const char *path); /* -1 when there is none */
+
+/* The model of the first argument; told when the arguments stand the wrong way round. */
+bdml_status cli_load_model(cli *c, bdml_model **out);
 
 /* Read a second data file: --labels-file belongs to the first. */
 bdml_status cli_read_other(cli *c, const char *path, bdml_dataset **out);

@@ -96,7 +96,8 @@ done:
 static const char *verdict(const entry *e)
 {
     if (e->status != BDML_OK) return "failed";
-    if (!e->r.m && e->r.outcome != BDML_INFEASIBLE) return "no metric"; /* the time was over first */
+    if (!e->r.m && e->r.outcome != BDML_INFEASIBLE)
+        return "no metric"; /* the time was over first */
     switch (e->r.outcome) {
     case BDML_OPTIMAL:
         return "optimal";

@@ -170,7 +170,7 @@ bdml_status cli_predict(cli *c)
     if (cli_text_of(c, CLI_OPT_PAIRS)[0]) return cli_predict_pairs(c);
     if (!output[0]) output = "-";
     if (j.writing) BDML_GO(cli_check_output(c, output));
-    BDML_GO(bdml_load_model(c->h, c->argument[0], &model));
+    BDML_GO(cli_load_model(c, &model));
     if (cli_text_of(c, CLI_OPT_TRAIN)[0]) BDML_GO(take_training_points(c, model));
     if (model->points == 0 || model->classes == 0) {
         status = bdml_fail(c->h, BDML_ERR_DATA,

@@ -105,7 +105,7 @@ bdml_status cli_predict_pairs(cli *c)
         return bdml_fail(c->h, BDML_ERR_ARGUMENT,
                          "--pairs compares rows with each other; --train is for classes");
     if (writing) BDML_GO(cli_check_output(c, output));
-    BDML_GO(bdml_load_model(c->h, c->argument[0], &model));
+    BDML_GO(cli_load_model(c, &model));
     BDML_GO(bdml_read_dataset(c->h, c->argument[1], &data));
     if (data->d != model->prepare.d_in) {
         status = bdml_fail(c->h, BDML_ERR_DATA, "%s: has %d features where the model wants %d",

@@ -148,7 +148,7 @@ bdml_status cli_transform(cli *c)
     if (!output[0]) output = "-";
     BDML_GO(choose_format(&j, output));
     BDML_GO(cli_check_output(c, output));
-    BDML_GO(bdml_load_model(c->h, c->argument[0], &model));
+    BDML_GO(cli_load_model(c, &model));
     j.model = model;
     BDML_GO(cli_stream_open(c, model, c->argument[1], &j.stream));
     BDML_NEW(c->h, j.z, (size_t)j.stream.block.capacity * (size_t)model->q);

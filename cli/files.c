@@ -202,3 +202,22 @@ void cli_writer_discard(cli_writer *w)
     bdml_file_discard(w->file);
     w->file = NULL;
 }
+
+static bool begins_like_a_model(const char *path)
+{
+    char magic[8] = "";
+    FILE *f = fopen(path, "rb");
+    bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic &&
+              memcmp(magic, "BDMLFILE", sizeof magic) == 0;
+    if (f) fclose(f);
+    return is;
+}
+
+bdml_status cli_load_model(cli *c, bdml_model **out)
+{
+    bdml_status status = bdml_load_model(c->h, c->argument[0], out);
+    if (status != BDML_ERR_FORMAT || c->arguments < 2 || !begins_like_a_model(c->argument[1]))
+        return status;
+    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "the model comes first: bdml %s %s %s",
+                     c->command->name, c->argument[1], c->argument[0]);
+}

@@ -147,10 +147,13 @@ bdml_status cli_help(cli *c)
     bool settings = topic && strcmp(topic, "settings") == 0;
     bool methods = topic && strcmp(topic, "methods") == 0;
 
-    if (topic && !command && !settings && !methods)
-        return bdml_fail(
-            c->h, BDML_ERR_ARGUMENT,
-            "there is no help on '%.100s'; topics are the commands, settings and methods", topic);
+    if (topic && !command && !settings && !methods) {
+        const char *near = cli_suggest_command(topic);
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
+                         "there is no help on '%.100s'%s%s; topics are the commands, settings and "
+                         "methods",
+                         topic, near ? "; did you mean " : "", near ? near : "");
+    }
     if (c->own[CLI_OPT_MARKDOWN].i && !settings)
         return bdml_fail(c->h, BDML_ERR_ARGUMENT, "--markdown belongs to: bdml help settings");
     if (!topic && cli_json(c)) {

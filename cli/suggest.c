@@ -43,3 +43,14 @@ const char *cli_suggest(const char *word, cli_word_fn at, const void *user)
     if (best) return best;
     return beginning == 1 ? begins : NULL;
 }
+
+static const char *command_word(const void *user, int i)
+{
+    (void)user;
+    return i < cli_command_count() ? cli_command_at(i)->name : NULL;
+}
+
+const char *cli_suggest_command(const char *word)
+{
+    return cli_suggest(word, command_word, NULL);
+}

@@ -38,6 +38,8 @@ const char *bdml_method_help(int i)
 const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length)
 {
     char list[512] = "";
+    for (; length > 0 && *name == ' '; length--) name++; /* "a, b" is a list too */
+    while (length > 0 && name[length - 1] == ' ') length--;
     for (int i = 0; i < METHODS; i++) {
         if (strlen(methods[i].name) == length && memcmp(methods[i].name, name, length) == 0)
             return &methods[i];
