@@ -6,7 +6,8 @@
  *     grad f = (2/n) L sum_ij w_ij (x_i-x_j)(x_i-x_j)' = (2/n) L (X diag(c) X' - A - A'),
  *     c_j = sum_i w_ij,   A = sum_i x_i u_i',   u_i = sum_j w_ij x_j,
  *
- * so that a block costs two products of BLAS: -2 Z'Z_block and X W_block, the second one by the groups
+ * so that a block costs two products: the distances, by loops of our own (few coordinates, many points), and X W_block, by
+ * the groups
  * that matter where those are few. */
 #include "baselines/nca.h"
 
@@ -21,6 +22,7 @@ void bdml_nca_free(bdml_nca *a)
     free(a->begin);
     free(a->end);
     free(a->z);
+    free(a->panel);
     free(a->norm);
     free(a->tile);
     free(a->u);
@@ -70,14 +72,16 @@ bdml_status bdml_nca_init(bdml_handle *h, const bdml_training *t, int q, bdml_nc
 
     *a = (bdml_nca){.h = h, .n = t->n, .d = t->d, .q = q};
     a->threads = bdml_threads(h);
-    a->wide = bdml_nca_has_wide();
-    size_t threads = (size_t)a->threads;
+    a->kernel = bdml_nca_kernel_of(bdml_nca_width());
+    a->padded = (t->n + BDML_NCA_GROUP - 1) / BDML_NCA_GROUP * BDML_NCA_GROUP;
+    size_t threads = (size_t)a->threads, padded = (size_t)a->padded;
     BDML_NEW(h, a->x, n * d);
     BDML_NEW(h, a->begin, n);
     BDML_NEW(h, a->end, n);
     BDML_NEW(h, a->z, n * (size_t)q);
-    BDML_NEW(h, a->norm, n);
-    BDML_NEW(h, a->tile, threads * n * BDML_NCA_ROWS);
+    BDML_NEW(h, a->panel, padded * (size_t)q);
+    BDML_NEW(h, a->norm, padded);
+    BDML_NEW(h, a->tile, threads * padded * BDML_NCA_ROWS);
     BDML_NEW(h, a->u, threads * d * BDML_NCA_ROWS);
     a->most = t->n / BDML_NCA_GROUP + 3;
     BDML_NEW(h, a->group, threads * (size_t)a->most * BDML_NCA_ROWS);
@@ -131,18 +135,18 @@ static void gather_groups(const bdml_nca *a, int64_t i, int groups, const int32_
 static void add_block(const bdml_nca *a, int64_t i0, int rows, bool gradient, int thread,
                       double *moment, double *column, double *total)
 {
-    int n = (int)a->n, d = a->d, groups[BDML_NCA_ROWS];
+    int n = (int)a->n, ld = (int)a->padded, d = a->d, groups[BDML_NCA_ROWS];
     size_t room = (size_t)a->most, listed = 0;
-    double *tile = a->tile + (size_t)thread * (size_t)n * BDML_NCA_ROWS;
+    double *tile = a->tile + (size_t)thread * (size_t)ld * BDML_NCA_ROWS;
     double *u = a->u + (size_t)thread * (size_t)d * BDML_NCA_ROWS;
     int32_t *group = a->group + (size_t)thread * room * BDML_NCA_ROWS;
 
-    bdml_la_gemm('T', 'N', n, rows, a->q, -2.0, a->z, a->q, COL(a->z, a->q, i0), a->q, 0.0, tile,
-                 n);
+    a->kernel->distances(a->padded, a->q, a->panel, a->norm, rows, COL(a->z, a->q, i0), tile);
     for (int k = 0; k < rows; k++) {
         int64_t i = i0 + k;
-        *total += bdml_nca_weights(a->n, i, a->begin[i], a->end[i], a->norm, a->wide,
-                                   COL(tile, n, k), column, group + (size_t)k * room, &groups[k]);
+        *total +=
+            a->kernel->weights(a->n, i, a->begin[i], a->end[i], COL(tile, ld, k),
+                               gradient ? column : NULL, group + (size_t)k * room, &groups[k]);
         listed += (size_t)groups[k];
     }
     if (!gradient) return;
@@ -150,11 +154,11 @@ static void add_block(const bdml_nca *a, int64_t i0, int rows, bool gradient, in
     for (int k = 0; k < rows; k++) {
         const int32_t *list = group + (size_t)k * room;
         if (all)
-            fill_gaps(a, i0 + k, groups[k], list, COL(tile, n, k));
+            fill_gaps(a, i0 + k, groups[k], list, COL(tile, ld, k));
         else
-            gather_groups(a, i0 + k, groups[k], list, COL(tile, n, k), COL(u, d, k));
+            gather_groups(a, i0 + k, groups[k], list, COL(tile, ld, k), COL(u, d, k));
     }
-    if (all) bdml_la_gemm('N', 'N', d, rows, n, 1.0, a->x, d, tile, n, 0.0, u, d);
+    if (all) bdml_la_gemm('N', 'N', d, rows, n, 1.0, a->x, d, tile, ld, 0.0, u, d);
     bdml_la_gemm('N', 'T', d, d, rows, 1.0, COL(a->x, d, i0), d, u, d, 1.0, moment, d);
 }
 
@@ -187,6 +191,18 @@ static void laplacian(const bdml_nca *a)
             a->lap[i * d + j] -= a->moment[i * d + j] + a->moment[j * d + i];
 }
 
+/* The mapped points in groups, and their norms. */
+static void make_panels(bdml_nca *a)
+{
+    for (int64_t i = 0; i < a->n; i++) {
+        const double *z = COL(a->z, a->q, i);
+        int64_t g = i / BDML_NCA_GROUP, at = i % BDML_NCA_GROUP;
+        double *panel = a->panel + g * BDML_NCA_GROUP * a->q + at;
+        for (int k = 0; k < a->q; k++) panel[k * BDML_NCA_GROUP] = -2.0 * z[k];
+        a->norm[i] = bdml_la_dot(a->q, z, z);
+    }
+}
+
 bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gradient)
 {
     bdml_nca *a = nca;
@@ -194,8 +210,7 @@ bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gr
     double total = 0.0;
 
     bdml_la_map_rows(a->h, a->q, a->d, l, a->n, a->x, a->d, a->z, a->ws);
-    for (int64_t i = 0; i < a->n; i++)
-        a->norm[i] = bdml_la_dot(a->q, COL(a->z, a->q, i), COL(a->z, a->q, i));
+    make_panels(a);
 #pragma omp parallel for schedule(dynamic) num_threads(a->threads)
     for (int part = 0; part < BDML_NCA_PARTS; part++)
         add_part(a, part, wanted, omp_get_thread_num());
