@@ -491,6 +491,49 @@ static void test_boost_forms_agree(void **state)
     bdml_free_dataset(data);
 }
 
+/* ---- all ----------------------------------------------------------------------------------------------------- */
+
+static void test_same_bits_with_two_threads(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = part_of(h, "data/segment.csv", 5);
+    static const char *methods[] = {"nca", "lmnn", "boost"};
+    set_all(h, "components 3 nca-steps 5");
+    for (int k = 0; k < 3; k++) {
+        check_ok(h, bdml_set(h, "threads", "1"));
+        bdml_model *one = fit(h, data, methods[k]);
+        check_ok(h, bdml_set(h, "threads", "2"));
+        bdml_model *two = fit(h, data, methods[k]);
+        assert_int_equal(one->q, two->q);
+        assert_memory_equal(one->l, two->l, sizeof *one->l * (size_t)one->q * (size_t)data->d);
+        bdml_free_model(one);
+        bdml_free_model(two);
+    }
+    bdml_free_dataset(data);
+}
+
+/* Every allocation fails once: an error, no leak (the sanitizers look), and the next fit works. */
+static void test_out_of_memory(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 24, 3, 2, 1.5);
+    static const char *methods[] = {"nca", "lmnn", "boost"};
+    set_all(h, "threads 1 components 1 boost-form stagewise nca-steps 3 nca-start lda gap 0.01");
+    for (int k = 0; k < 3; k++) {
+        bdml_status status = BDML_ERR_MEMORY;
+        check_ok(h, bdml_set(h, "method", methods[k]));
+        for (int at = 1; status != BDML_OK; at++) {
+            bdml_model *model = NULL;
+            h->fail_alloc = at;
+            status = bdml_train(h, data, NULL, &model);
+            h->fail_alloc = 0;
+            if (status != BDML_OK) assert_int_equal(status, BDML_ERR_MEMORY);
+            bdml_free_model(model);
+        }
+    }
+    bdml_free_dataset(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +548,8 @@ int main(void)
         handle_test(test_lmnn_without_targets),
         handle_test(test_boost_is_optimal),
         handle_test(test_boost_forms_agree),
+        handle_test(test_same_bits_with_two_threads),
+        handle_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

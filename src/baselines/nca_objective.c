@@ -24,6 +24,11 @@ void bdml_nca_free(bdml_nca *a)
     free(a->z);
     free(a->panel);
     free(a->norm);
+    free(a->centre);
+    free(a->radius);
+    free(a->centre_panel);
+    free(a->centre_norm);
+    free(a->near);
     free(a->tile);
     free(a->u);
     free(a->group);
@@ -35,14 +40,15 @@ void bdml_nca_free(bdml_nca *a)
     memset(a, 0, sizeof *a);
 }
 
-/* Rows by class, centred on their mean: the products then cancel as little as they can. */
+/* Rows by class, near ones together, centred on their mean: the products then cancel as little as they can. */
 static bdml_status sort_points(bdml_nca *a, const bdml_training *t)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
-    int64_t *start = NULL;
+    int64_t *start = NULL, *row = NULL;
     double *mean = NULL;
 
+    BDML_NEW(a->h, row, t->n);
     BDML_NEW(a->h, start, t->classes + 1);
     BDML_NEW(a->h, mean, d);
     for (int64_t i = 0; i < t->n; i++) {
@@ -55,11 +61,14 @@ static bdml_status sort_points(bdml_nca *a, const bdml_training *t)
             a->begin[i] = start[c];
             a->end[i] = start[c + 1];
         }
-    for (int64_t i = 0; i < t->n; i++) {
-        size_t at = (size_t)start[t->y[i]]++;
-        for (size_t j = 0; j < d; j++) a->x[at * d + j] = t->x[(size_t)i * d + j] - mean[j];
-    }
+    for (int64_t i = 0; i < t->n; i++) row[start[t->y[i]]++] = i;
+    for (int64_t i = 0; i < t->n; i = a->end[i])
+        BDML_GO(bdml_nca_order(a->h, t->d, t->x, i, a->end[i] - i, row + i));
+    for (int64_t i = 0; i < t->n; i++)
+        for (size_t j = 0; j < d; j++)
+            a->x[(size_t)i * d + j] = t->x[(size_t)row[i] * d + j] - mean[j];
 done:
+    free(row);
     free(start);
     free(mean);
     return status;
@@ -81,7 +90,14 @@ bdml_status bdml_nca_init(bdml_handle *h, const bdml_training *t, int q, bdml_nc
     BDML_NEW(h, a->z, n * (size_t)q);
     BDML_NEW(h, a->panel, padded * (size_t)q);
     BDML_NEW(h, a->norm, padded);
-    BDML_NEW(h, a->tile, threads * padded * BDML_NCA_ROWS);
+    a->balls = a->padded / BDML_NCA_GROUP;
+    a->balls_padded = (a->balls + BDML_NCA_GROUP - 1) / BDML_NCA_GROUP * BDML_NCA_GROUP;
+    BDML_NEW(h, a->centre, (size_t)a->balls * (size_t)q);
+    BDML_NEW(h, a->radius, a->balls);
+    BDML_NEW(h, a->centre_panel, (size_t)a->balls_padded * (size_t)q);
+    BDML_NEW(h, a->centre_norm, a->balls_padded);
+    BDML_NEW(h, a->near, threads * (size_t)a->balls);
+    BDML_NEW(h, a->tile, threads * BDML_MAX(padded, (size_t)a->balls_padded) * BDML_NCA_ROWS);
     BDML_NEW(h, a->u, threads * d * BDML_NCA_ROWS);
     a->most = t->n / BDML_NCA_GROUP + 3;
     BDML_NEW(h, a->group, threads * (size_t)a->most * BDML_NCA_ROWS);
@@ -139,9 +155,12 @@ static void add_block(const bdml_nca *a, int64_t i0, int rows, bool gradient, in
     size_t room = (size_t)a->most, listed = 0;
     double *tile = a->tile + (size_t)thread * (size_t)ld * BDML_NCA_ROWS;
     double *u = a->u + (size_t)thread * (size_t)d * BDML_NCA_ROWS;
+    uint32_t *near = a->near + (size_t)thread * (size_t)a->balls;
     int32_t *group = a->group + (size_t)thread * room * BDML_NCA_ROWS;
 
-    a->kernel->distances(a->padded, a->q, a->panel, a->norm, rows, COL(a->z, a->q, i0), tile);
+    /* the tile of the groups is no longer needed when that of the points is written */
+    bdml_nca_near(a, i0, rows, tile, near);
+    a->kernel->distances(a->padded, a->q, a->panel, a->norm, near, rows, COL(a->z, a->q, i0), tile);
     for (int k = 0; k < rows; k++) {
         int64_t i = i0 + k;
         *total +=
@@ -191,18 +210,6 @@ static void laplacian(const bdml_nca *a)
             a->lap[i * d + j] -= a->moment[i * d + j] + a->moment[j * d + i];
 }
 
-/* The mapped points in groups, and their norms. */
-static void make_panels(bdml_nca *a)
-{
-    for (int64_t i = 0; i < a->n; i++) {
-        const double *z = COL(a->z, a->q, i);
-        int64_t g = i / BDML_NCA_GROUP, at = i % BDML_NCA_GROUP;
-        double *panel = a->panel + g * BDML_NCA_GROUP * a->q + at;
-        for (int k = 0; k < a->q; k++) panel[k * BDML_NCA_GROUP] = -2.0 * z[k];
-        a->norm[i] = bdml_la_dot(a->q, z, z);
-    }
-}
-
 bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gradient)
 {
     bdml_nca *a = nca;
@@ -210,7 +217,8 @@ bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gr
     double total = 0.0;
 
     bdml_la_map_rows(a->h, a->q, a->d, l, a->n, a->x, a->d, a->z, a->ws);
-    make_panels(a);
+    bdml_nca_panels(a->n, a->q, a->z, a->panel, a->norm);
+    bdml_nca_balls(a);
 #pragma omp parallel for schedule(dynamic) num_threads(a->threads)
     for (int part = 0; part < BDML_NCA_PARTS; part++)
         add_part(a, part, wanted, omp_get_thread_num());

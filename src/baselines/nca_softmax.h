@@ -9,8 +9,6 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Terms below exp(-CUT) of the largest are left out: 4e-18, under the rounding of a sum that holds 1. */
-static const double CUT = 40.0;
 typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
 typedef double loose /* the same anywhere in memory */
     __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
@@ -42,20 +40,24 @@ INLINE void exp_negative(vector *x)
 
 /* Column r of tile (padded x rows) becomes |z_j|^2 - 2 z_r'z_j for all j: a panel of GROUP points j and
  * AT_ONCE rows at a time, all in registers. */
-static void distances(int64_t padded, int q, const double *panel, const double *norm, int rows,
-                      const double *z, double *tile)
+static void distances(int64_t padded, int q, const double *panel, const double *norm,
+                      const uint32_t *near, int rows, const double *z, double *tile)
 {
     enum { GROUP = BDML_NCA_GROUP, VECTORS = GROUP / LANES, AT_ONCE = LANES / 2 };
+    const vector far = INFINITY + (vector){0};
     for (int64_t j = 0; j < padded; j += GROUP, panel += GROUP * q)
         for (int first = 0; first < rows; first += AT_ONCE) {
+            bool needed = !near || (near[j / GROUP] >> first & ((1u << AT_ONCE) - 1)) != 0;
             vector sum[AT_ONCE][VECTORS];
             int row[AT_ONCE]; /* the last one again where there are fewer */
             for (int r = 0; r < AT_ONCE; r++) {
                 row[r] = first + r < rows ? first + r : rows - 1;
+                for (int v = 0; v < VECTORS; v++) sum[r][v] = far;
+            }
+            for (int r = 0; r < AT_ONCE && needed; r++)
                 for (int v = 0; v < VECTORS; v++)
                     sum[r][v] = *(const loose *)(norm + j + v * LANES);
-            }
-            for (int k = 0; k < q; k++)
+            for (int k = 0; k < q && needed; k++)
                 for (int v = 0; v < VECTORS; v++) {
                     vector p = *(const loose *)(panel + k * GROUP + v * LANES);
                     for (int r = 0; r < AT_ONCE; r++) sum[r][v] += p * z[row[r] * q + k];
@@ -86,7 +88,7 @@ INLINE double least_of(int64_t n, const double *s)
     return all;
 }
 
-/* One of the numbers from v on is within CUT of `least`. */
+/* One of the numbers from v on is within the cut of `least`. */
 INLINE bool any_near(double limit, const double *v)
 {
     integers near = {0};
@@ -116,7 +118,7 @@ INLINE double exponentials(int64_t from, int64_t to, double least, double *s, in
                            int *groups)
 {
     vector sum = {0};
-    double all = 0.0, limit = least + CUT;
+    double all = 0.0, limit = least + BDML_NCA_CUT;
     int64_t j = from;
     for (; j + BDML_NCA_GROUP <= to; j += BDML_NCA_GROUP) {
         if (!any_near(limit, s + j)) continue;
