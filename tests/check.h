@@ -85,4 +85,20 @@ static inline const char *extra_data(const char *name)
     return NULL;
 }
 
+/* Optimum of the problem in a file in SDPA's sparse format (of the minimum: their sign turned), by CSDP; NAN
+ * where that is not installed. The file is removed. */
+static inline double csdp_optimum(const char *path)
+{
+    char command[256], line[256];
+    double value = NAN;
+    snprintf(command, sizeof command, "csdp %s 2>/dev/null", path);
+    FILE *pipe = popen(command, "r");
+    while (pipe && fgets(line, sizeof line, pipe))
+        if (sscanf(line, "Primal objective value: %lf", &value) == 1) value = -value;
+    if (pipe) pclose(pipe);
+    unlink(path);
+    if (isnan(value)) print_message("skipped: csdp is not installed\n");
+    return value;
+}
+
 #endif

@@ -2,6 +2,7 @@
  * formulas at the head of each method's file. */
 #include "rivals.h"
 
+#include "baselines/lmnn.h"
 #include "baselines/nca.h"
 #include "linalg/linalg.h"
 #include "solver/lbfgs.h"
@@ -95,11 +96,11 @@ static void test_nca_objective_and_gradient(void **state)
         check_ok(h, bdml_nca_objective(&a, l, &f, g));
         /* distances by products: their rounding is eps times the largest squared norm, below 1e5 */
         check_close(f, plain_nca(data, 3, l), 1e-10);
-        for (int wide = 0; wide <= (int)bdml_nca_has_wide(); wide++) {
+        for (int width = 0; width <= bdml_nca_width(); width++) {
             double again;
-            a.wide = wide != 0;
+            a.kernel = bdml_nca_kernel_of(width);
             check_ok(h, bdml_nca_objective(&a, l, &again, NULL));
-            check_close(again, f, 1e-14);
+            check_close(again, f, 1e-13); /* exponentials are to 3e-14 */
         }
         for (int e = 0; e < 12; e++) {
             double step = 1e-5 * sizes[s], keep = l[e];
@@ -240,6 +241,130 @@ static void test_lmnn_is_optimal(void **state)
     bdml_free_dataset(data);
 }
 
+/* min <G,M> + w sum xi_t, <A_t,M> + xi_t - s_t = 1, over the n k n' triplets; one target a point. */
+static double lmnn_by_csdp(const bdml_dataset *data, const int *target, double weight)
+{
+    char path[] = "/tmp/bdml_csdp_XXXXXX";
+    int d = data->d, count = 0, n = (int)data->n;
+    double g[16] = {0};
+    for (int i = 0; i < n; i++)
+        for (int l = 0; l < n; l++) count += data->y[l] != data->y[i];
+    FILE *f = fdopen(mkstemp(path), "w");
+    fprintf(f, "%d\n2\n%d -%d\n", count, d, 2 * count);
+    for (int t = 0; t < count; t++) fprintf(f, "1 ");
+    fprintf(f, "\n");
+    for (int i = 0; i < n; i++)
+        for (int a = 0; a < d; a++)
+            for (int b = 0; b < d; b++)
+                g[a * d + b] += (data->x[i * d + a] - data->x[target[i] * d + a]) *
+                                (data->x[i * d + b] - data->x[target[i] * d + b]) / n;
+    for (int a = 0; a < d; a++)
+        for (int b = a; b < d; b++) fprintf(f, "0 1 %d %d %.17g\n", a + 1, b + 1, -g[a * d + b]);
+    for (int t = 1; t <= count; t++) fprintf(f, "0 2 %d %d %.17g\n", t, t, -weight);
+    for (int i = 0, t = 0; i < n; i++)
+        for (int l = 0; l < n; l++) {
+            if (data->y[l] == data->y[i]) continue;
+            const double *x = data->x + i * d, *near = data->x + target[i] * d,
+                         *far = data->x + l * d;
+            t++;
+            for (int a = 0; a < d; a++)
+                for (int b = a; b < d; b++)
+                    fprintf(f, "%d 1 %d %d %.17g\n", t, a + 1, b + 1,
+                            (x[a] - far[a]) * (x[b] - far[b]) -
+                                (x[a] - near[a]) * (x[b] - near[b]));
+            fprintf(f, "%d 2 %d %d 1\n%d 2 %d %d -1\n", t, t, t, t, count + t, count + t);
+        }
+    fclose(f);
+    return csdp_optimum(path);
+}
+
+static void test_lmnn_against_csdp(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 14, 3, 2, 2.0);
+    int target[14];
+    set_all(h, "threads 1 gap 1e-6 targets 1");
+    plain_targets(data, 1, target);
+    bdml_model *model = fit(h, data, "lmnn");
+    double want = lmnn_by_csdp(data, target, 1.0 / 14);
+    /* both are within 1e-6 of the optimum, CSDP by its own gap of 1e-8 */
+    if (!isnan(want)) check_close(stopping(model, "objective"), want, 2e-6 * want);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+/* Gradient against differences of the objective, and the objective against plain loops. */
+static void test_lmnn_low_gradient(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 30, 4, 2, 1.5);
+    bdml_lmnn a = {.n = 30, .d = 4, .k = 2, .x = data->x, .y = data->y, .push = 2.0};
+    bdml_lmnn_low low;
+    bdml_constraints *c = NULL;
+    double l[8], g[8], ignored[8], m[16], f, up, down;
+    int target[60];
+    int64_t steps = 0;
+    bdml_rng rng = bdml_rng_make(3, 1);
+    bdml_la_enter(h);
+    plain_targets(data, 2, target);
+    check_ok(h, bdml_lmnn_targets(h, 4, NULL, &a));
+    check_ok(h, bdml_lmnn_first(h, &a, 15, &c)); /* all points of the other class */
+    check_ok(h, bdml_lmnn_low_init(h, &a, c, 2, &low));
+    for (int e = 0; e < 8; e++) l[e] = 0.4 * bdml_rng_normal(&rng);
+    check_ok(h, bdml_lmnn_low_objective(&low, l, &f, g));
+    for (int e = 0; e < 16; e++) m[e] = l[e / 4] * l[e % 4] + l[4 + e / 4] * l[4 + e % 4];
+    check_close(f, plain_lmnn(data, 2, target, 2.0 / 3.0, m), 1e-12 * f);
+    for (int e = 0; e < 8; e++) { /* so short a step meets no kink; quadratic between them */
+        double keep = l[e];
+        l[e] = keep + 1e-6;
+        check_ok(h, bdml_lmnn_low_objective(&low, l, &up, ignored));
+        l[e] = keep - 1e-6;
+        check_ok(h, bdml_lmnn_low_objective(&low, l, &down, ignored));
+        l[e] = keep;
+        check_close(g[e], (up - down) / 2e-6, 1e-7 * f);
+    }
+    check_ok(h, bdml_lmnn_low_minimise(h, &a, c, 1e-3, 2, l, &down, &steps));
+    check_true(down < f && steps > 0);
+    check_ok(h, bdml_lmnn_low_objective(&low, l, &up, ignored));
+    check_close(up, down, 1e-12 * f);
+    bdml_lmnn_low_free(&low);
+    bdml_lmnn_free(&a);
+    bdml_free_constraints(c);
+    bdml_la_leave(h);
+    bdml_free_dataset(data);
+}
+
+/* One direction in the plane: all of them are tried, each at its best length. */
+static void test_lmnn_of_rank_one(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 40, 2, 2, 2.0);
+    int target[40 * 3];
+    double best = INFINITY, m[4];
+    set_all(h, "threads 1 gap 1e-4");
+    plain_targets(data, 3, target);
+    bdml_model *model = fit(h, data, "lmnn");
+    double convex = stopping(model, "objective");
+    bdml_free_model(model);
+    check_ok(h, bdml_set(h, "components", "1"));
+    model = fit(h, data, "lmnn");
+    assert_int_equal(model->q, 1);
+    double found = stopping(model, "objective");
+    check_ok(h, bdml_model_get_metric(h, model, m));
+    check_close(found, plain_lmnn(data, 3, target, 0.5, m), 1e-8 * found);
+    for (int angle = 0; angle < 90; angle++)
+        for (int size = 0; size < 60; size++) {
+            double c = cos(angle * M_PI / 90), s = sin(angle * M_PI / 90);
+            double square = 1e-2 * pow(1.15, size);
+            double trial[4] = {square * c * c, square * c * s, square * c * s, square * s * s};
+            best = fmin(best, plain_lmnn(data, 3, target, 0.5, trial));
+        }
+    check_true(found >= convex * (1.0 - 1e-4)); /* no rank does better */
+    check_true(found <= best);                  /* nor does any place of the grid */
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 /* The bundled sets: certified, and the objective is that of all triplets. */
 static void test_lmnn_on_wine(void **state)
 {
@@ -342,6 +467,73 @@ static void test_boost_is_optimal(void **state)
     bdml_free_dataset(data);
 }
 
+/* Both forms end at the same metric: the objective is strictly convex along the segment between two optima
+ * of a problem as general as this one. */
+static void test_boost_forms_agree(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 60, 3, 2, 1.0);
+    double a[9], b[9], f[2];
+    set_all(h, "threads 1 gap 1e-6 boost-trace 0.05");
+    bdml_model *model = fit(h, data, "boost");
+    f[0] = stopping(model, "objective");
+    check_ok(h, bdml_model_get_metric(h, model, a));
+    bdml_free_model(model);
+    check_ok(h, bdml_set(h, "boost-form", "stagewise"));
+    model = fit(h, data, "boost");
+    f[1] = stopping(model, "objective");
+    check_true(stopping(model, "reached") <= 1e-5);
+    check_ok(h, bdml_model_get_metric(h, model, b));
+    check_close(f[0], f[1],
+                1e-6 * fabs(f[0])); /* the gap is that of slopes, 1e-5 of the trace's share */
+    for (int e = 0; e < 9; e++) check_close(a[e], b[e], 1e-3 * (a[0] + a[4] + a[8]));
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+/* ---- all ----------------------------------------------------------------------------------------------------- */
+
+static void test_same_bits_with_two_threads(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = part_of(h, "data/segment.csv", 5);
+    static const char *methods[] = {"nca", "lmnn", "boost"};
+    set_all(h, "components 3 nca-steps 5");
+    for (int k = 0; k < 3; k++) {
+        check_ok(h, bdml_set(h, "threads", "1"));
+        bdml_model *one = fit(h, data, methods[k]);
+        check_ok(h, bdml_set(h, "threads", "2"));
+        bdml_model *two = fit(h, data, methods[k]);
+        assert_int_equal(one->q, two->q);
+        assert_memory_equal(one->l, two->l, sizeof *one->l * (size_t)one->q * (size_t)data->d);
+        bdml_free_model(one);
+        bdml_free_model(two);
+    }
+    bdml_free_dataset(data);
+}
+
+/* Every allocation fails once: an error, no leak (the sanitizers look), and the next fit works. */
+static void test_out_of_memory(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 24, 3, 2, 1.5);
+    static const char *methods[] = {"nca", "lmnn", "boost"};
+    set_all(h, "threads 1 components 1 boost-form stagewise nca-steps 3 nca-start lda gap 0.01");
+    for (int k = 0; k < 3; k++) {
+        bdml_status status = BDML_ERR_MEMORY;
+        check_ok(h, bdml_set(h, "method", methods[k]));
+        for (int at = 1; status != BDML_OK; at++) {
+            bdml_model *model = NULL;
+            h->fail_alloc = at;
+            status = bdml_train(h, data, NULL, &model);
+            h->fail_alloc = 0;
+            if (status != BDML_OK) assert_int_equal(status, BDML_ERR_MEMORY);
+            bdml_free_model(model);
+        }
+    }
+    bdml_free_dataset(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,9 +541,15 @@ int main(void)
         handle_test(test_nca_objective_and_gradient),
         handle_test(test_nca_learns),
         handle_test(test_lmnn_is_optimal),
+        handle_test(test_lmnn_against_csdp),
+        handle_test(test_lmnn_low_gradient),
+        handle_test(test_lmnn_of_rank_one),
         handle_test(test_lmnn_on_wine),
         handle_test(test_lmnn_without_targets),
         handle_test(test_boost_is_optimal),
+        handle_test(test_boost_forms_agree),
+        handle_test(test_same_bits_with_two_threads),
+        handle_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* boost.c - BoostMetric, totally corrective (Shen, Kim, Wang, van den Hengel 2009, 2012):
+/* boost.c - BoostMetric (Shen, Kim, Wang, van den Hengel 2009, 2012):
  *
  *     min over M >= 0 of  log( (1/m) sum_t exp(-<A_t,M>) ) + v trace(M),
  *
@@ -7,9 +7,12 @@
  *
  *     lambda_max( sum_t p_t A_t ) <= v    and    <sum_t p_t A_t, M> = v trace(M).
  *
- * So each round takes the leading eigenvectors of sum p_t A_t, those above v, as new weak learners, and then
- * all weights are corrected: the convex problem in w >= 0 is solved by Newton's method on the free weights.
- * It ends when lambda_max exceeds v by no more than the gap wanted, relative to v. v is given as a share of
+ * Totally corrective: each round takes the leading eigenvectors of sum p_t A_t, those above v, as new weak
+ * learners, and then all weights are corrected: the convex problem in w >= 0 is solved by Newton's method on the
+ * free weights. Stage-wise, as in boosting: each round moves one weight to its best, that of the leading
+ * eigenvector or, which the source does not do and without which the optimum is missed, that of an earlier learner
+ * where its slope is larger. It ends when lambda_max exceeds v by no more than the gap wanted, relative to v, and
+ * no slope of a weight does either. v is given as a share of
  * lambda_max at M = 0, where it is free of units: at 1 and above M = 0 is best. */
 #include "baselines/baselines.h"
 
@@ -36,7 +39,9 @@ typedef struct boost {
     int64_t m;
     bdml_margin *op;
     double v;
-    int count, room;    /* learners */
+    int count, room; /* learners */
+    bool stagewise;
+    int only;           /* the one learner whose weight moves; -1: all */
     double *u;          /* d x room */
     double *value;      /* room x m: <A_t, u_j u_j'>, a constraint per column */
     double *w, *trial;  /* weights */
@@ -114,8 +119,8 @@ static double objective(boost *b, const double *w)
 
 /* ---- weights --------------------------------------------------------------------------------------- */
 
-/* Free weights: positive ones, and those at 0 that want to grow. Returns their number; *slope: the
- * largest free slope. */
+/* Free weights: positive ones, and those at 0 that want to grow, among those that move. Returns their number;
+ * *slope: the largest free slope. */
 static int find_free(boost *b, double *slope)
 {
     int count = 0;
@@ -123,6 +128,7 @@ static int find_free(boost *b, double *slope)
     bdml_la_gemv('N', b->count, (int)b->m, -1.0, b->value, b->room, b->p, 0.0, b->gradient);
     for (int j = 0; j < b->count; j++) {
         b->gradient[j] += b->v;
+        if (b->only >= 0 && j != b->only) continue;
         if (b->w[j] <= 0.0 && b->gradient[j] >= 0.0) continue;
         *slope = BDML_MAX(*slope, fabs(b->gradient[j]));
         b->free[count++] = j;
@@ -230,16 +236,52 @@ static bdml_status look(boost *b)
     return bdml_la_eigh(b->h, b->d, b->s, b->lambda, true, &b->eigen);
 }
 
-static void add_learners(boost *b)
+static void add_learners(boost *b, int most)
 {
     int d = b->d;
-    for (int k = d - 1; k >= 0 && k >= d - NEW_LEARNERS && b->lambda[k] > b->v; k--) {
+    for (int k = d - 1; k >= 0 && k >= d - most && b->lambda[k] > b->v; k--) {
         int j = b->count++;
         memcpy(COL(b->u, d, j), COL(b->s, d, k), sizeof *b->u * (size_t)d);
         b->w[j] = 0.0;
         bdml_margin_forward_low(b->op, 1, COL(b->u, d, j), 1.0, b->one);
         for (int64_t t = 0; t < b->m; t++) COL(b->value, b->room, t)[j] = b->one[t];
     }
+}
+
+/* The largest slope of a weight there is, and whose it is. */
+static double steepest(boost *b, int *learner)
+{
+    double slope;
+    b->only = -1;
+    *learner = -1;
+    int count = b->count > 0 ? find_free(b, &slope) : 0;
+    for (int i = 0; i < count; i++)
+        if (*learner < 0 || fabs(b->gradient[b->free[i]]) > fabs(b->gradient[*learner]))
+            *learner = b->free[i];
+    return *learner < 0 ? 0.0 : fabs(b->gradient[*learner]);
+}
+
+/* Learners that join a round, and the weights that are to move. */
+static void next_round(boost *b)
+{
+    if (!b->stagewise) {
+        add_learners(b, NEW_LEARNERS);
+        return;
+    }
+    int learner;
+    if (steepest(b, &learner) < b->lambda[b->d - 1] - b->v) {
+        learner = b->count;
+        add_learners(b, 1);
+    }
+    b->only = learner;
+}
+
+/* How far from optimal, relative to v. */
+static double distance_left(boost *b)
+{
+    int learner;
+    double left = BDML_MAX(b->lambda[b->d - 1] / b->v - 1.0, 0.0);
+    return b->stagewise ? BDML_MAX(left, steepest(b, &learner) / b->v) : left;
 }
 
 static bdml_status run(boost *b, bdml_stopping *stop)
@@ -256,7 +298,7 @@ static bdml_status run(boost *b, bdml_stopping *stop)
                          "M = 0 is best");
     b->v = bdml_opt_real(h, BDML_OPT_BOOST_TRACE) * b->lambda[b->d - 1];
     for (stop->iterations = 0;; stop->iterations++) {
-        stop->reached = BDML_MAX(b->lambda[b->d - 1] / b->v - 1.0, 0.0);
+        stop->reached = distance_left(b);
         if (stop->reached <= stop->wanted || stop->iterations >= most) break;
         if (limit > 0.0 && bdml_now() - began >= limit) break;
         BDML_TRY(bdml_progress(h, "boost", stop->iterations, 0));
@@ -265,7 +307,7 @@ static bdml_status run(boost *b, bdml_stopping *stop)
             f = objective(b, b->w);
             BDML_TRY(look(b));
         }
-        add_learners(b);
+        next_round(b);
         double before = f;
         BDML_TRY(correct(b, INNER * stop->wanted * b->v, &f));
         drop_idle(b);
@@ -300,8 +342,10 @@ bdml_status bdml_fit_boost(bdml_handle *h, const bdml_training *t, bdml_model *m
     bdml_constraints *mined = NULL;
     bdml_mining how = bdml_mining_from_options(h);
     bdml_stopping stop = {.rule = "largest eigenvalue over its bound, less 1"};
-    boost b = {.h = h};
+    boost b = {.h = h, .only = -1};
 
+    enum { CORRECTIVE, STAGEWISE }; /* the choices of boost-form */
+    b.stagewise = bdml_opt_int(h, BDML_OPT_BOOST_FORM) == STAGEWISE;
     stop.wanted = 10.0 * bdml_opt_real(h, BDML_OPT_GAP);
     how.kind = BDML_KIND_TRIPLET;
     if (!t->constraints) {

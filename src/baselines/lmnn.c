@@ -12,6 +12,9 @@
  * objective at the M it finds. While the two are apart, the triplets missed there join, and it goes on from
  * where it was. With passes > 1 the targets are then mined again under the learned metric.
  *
+ * With components = q > 0 the map has q rows: from the q leading directions of that optimum L-BFGS goes on over
+ * L (lmnn_rank.c), triplets joining in the same way. The bound then tells how far from the best of any rank it is.
+ *
  * The optimum over all M >= 0 does not depend on the coordinates, so the work is done in those of the span
  * of the data (span.c) in which G = I: <G,M> is then the trace, and both the steps and the bound are good
  * however the columns are scaled or depend on each other. */
@@ -234,6 +237,38 @@ static bdml_status solve_targets(run *w, double gap)
     return BDML_OK;
 }
 
+/* From the convex optimum to a map of q rows. */
+static bdml_status lower_rank(run *w, int q, double gap)
+{
+    bdml_status status = BDML_OK;
+    bdml_handle *h = w->h;
+    double began = bdml_now(), upper, listed = -INFINITY;
+    int most = FIRST_IMPOSTORS;
+    bdml_constraints *missed = NULL;
+
+    if (w->best_q <= q) return BDML_OK;
+    free(w->map);
+    w->map = w->best; /* its first q rows are the leading ones */
+    w->best = NULL;
+    w->q = q;
+    w->upper = INFINITY;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        BDML_GO(bdml_progress(h, "lmnn", round, 0));
+        BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, &upper, &missed));
+        BDML_GO(keep_best(w, upper));
+        if (upper - listed <= SHARE * gap * upper || (round > 0 && limit_reached(w, began))) break;
+        if (missed) BDML_GO(join(w, missed));
+        bdml_free_constraints(missed);
+        missed = NULL;
+        double rough = BDML_MAX(gap, ROUGH * BDML_MIN((upper - listed) / upper, 1.0));
+        BDML_GO(bdml_lmnn_low_minimise(h, &w->a, w->c, rough, q, w->map, &listed, &w->iterations));
+        most = (int)BDML_MIN(w->a.n, 4 * (int64_t)most);
+    }
+done:
+    bdml_free_constraints(missed);
+    return status;
+}
+
 /* The best map, in the prepared points: best frame span.map. */
 static bdml_status set_map(run *w, bdml_model *model)
 {
@@ -268,6 +303,7 @@ bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_training *t, bdml_model *mo
     bdml_status status = BDML_OK;
     double mu = bdml_opt_real(h, BDML_OPT_LMNN_PUSH), gap = bdml_opt_real(h, BDML_OPT_GAP);
     int64_t passes = bdml_opt_int(h, BDML_OPT_PASSES);
+    int q = (int)bdml_opt_int(h, BDML_OPT_COMPONENTS);
     run w = {.h = h};
 
     w.a = (bdml_lmnn){.n = t->n, .y = t->y, .push = mu / (1.0 - mu)};
@@ -277,10 +313,11 @@ bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_training *t, bdml_model *mo
     for (int64_t pass = 0; pass < passes; pass++) {
         BDML_GO(mine_targets(&w, t, pass == 0));
         BDML_GO(solve_targets(&w, gap));
+        if (q > 0) BDML_GO(lower_rank(&w, q, gap));
     }
     BDML_GO(set_map(&w, model));
-    const bdml_stopping stopping = {"certified gap", (w.upper - w.lower) / w.upper, gap,
-                                    w.iterations, w.upper};
+    const bdml_stopping stopping = {q > 0 ? "gap to the bound over all ranks" : "certified gap",
+                                    (w.upper - w.lower) / w.upper, gap, w.iterations, w.upper};
     status = bdml_record_stopping(h, model, &stopping);
 done:
     free_run(&w);

@@ -26,4 +26,24 @@ bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_lmnn *a, int count, bdml_
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
                              double *value, bdml_constraints **out);
 
+/* ---- maps of few rows (lmnn_rank.c) ------------------------------------------------------------------ */
+
+typedef struct bdml_lmnn_low {
+    int d, q;
+    int64_t m;
+    bdml_margin *op;
+    double weight; /* of a missed margin */
+    double *g, *s; /* d x d: pull and push */
+    double *value; /* m */
+} bdml_lmnn_low;
+
+bdml_status bdml_lmnn_low_init(bdml_handle *h, const bdml_lmnn *a, const bdml_constraints *c, int q,
+                               bdml_lmnn_low *out);
+void bdml_lmnn_low_free(bdml_lmnn_low *a);
+/* *f, over (1-mu) times the number of targets, at the map l (q rows of d), and its gradient. */
+bdml_status bdml_lmnn_low_objective(void *low, const double *l, double *f, double *gradient);
+/* l: the start in, the minimiser over the triplets of c out; *value: f there. *steps counts on. */
+bdml_status bdml_lmnn_low_minimise(bdml_handle *h, const bdml_lmnn *a, const bdml_constraints *c,
+                                   double gap, int q, double *l, double *value, int64_t *steps);
+
 #endif

@@ -56,7 +56,7 @@ done:
     return status;
 }
 
-/* Discriminants, as many as there are of the q rows; the others stay 0 and grow if they help. */
+/* Discriminants, as many as there are of the q rows; the others stay 0, as their gradient is. */
 static bdml_status discriminants(bdml_handle *h, const bdml_training *t, bdml_model *model, int q,
                                  double *l)
 {

@@ -6,7 +6,8 @@
  *     grad f = (2/n) L sum_ij w_ij (x_i-x_j)(x_i-x_j)' = (2/n) L (X diag(c) X' - A - A'),
  *     c_j = sum_i w_ij,   A = sum_i x_i u_i',   u_i = sum_j w_ij x_j,
  *
- * so that a block costs two products of BLAS: -2 Z'Z_block and X W_block, the second one by the groups
+ * so that a block costs two products: the distances, by loops of our own (few coordinates, many points), and X W_block, by
+ * the groups
  * that matter where those are few. */
 #include "baselines/nca.h"
 
@@ -21,7 +22,13 @@ void bdml_nca_free(bdml_nca *a)
     free(a->begin);
     free(a->end);
     free(a->z);
+    free(a->panel);
     free(a->norm);
+    free(a->centre);
+    free(a->radius);
+    free(a->centre_panel);
+    free(a->centre_norm);
+    free(a->near);
     free(a->tile);
     free(a->u);
     free(a->group);
@@ -33,14 +40,15 @@ void bdml_nca_free(bdml_nca *a)
     memset(a, 0, sizeof *a);
 }
 
-/* Rows by class, centred on their mean: the products then cancel as little as they can. */
+/* Rows by class, near ones together, centred on their mean: the products then cancel as little as they can. */
 static bdml_status sort_points(bdml_nca *a, const bdml_training *t)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
-    int64_t *start = NULL;
+    int64_t *start = NULL, *row = NULL;
     double *mean = NULL;
 
+    BDML_NEW(a->h, row, t->n);
     BDML_NEW(a->h, start, t->classes + 1);
     BDML_NEW(a->h, mean, d);
     for (int64_t i = 0; i < t->n; i++) {
@@ -53,11 +61,14 @@ static bdml_status sort_points(bdml_nca *a, const bdml_training *t)
             a->begin[i] = start[c];
             a->end[i] = start[c + 1];
         }
-    for (int64_t i = 0; i < t->n; i++) {
-        size_t at = (size_t)start[t->y[i]]++;
-        for (size_t j = 0; j < d; j++) a->x[at * d + j] = t->x[(size_t)i * d + j] - mean[j];
-    }
+    for (int64_t i = 0; i < t->n; i++) row[start[t->y[i]]++] = i;
+    for (int64_t i = 0; i < t->n; i = a->end[i])
+        BDML_GO(bdml_nca_order(a->h, t->d, t->x, i, a->end[i] - i, row + i));
+    for (int64_t i = 0; i < t->n; i++)
+        for (size_t j = 0; j < d; j++)
+            a->x[(size_t)i * d + j] = t->x[(size_t)row[i] * d + j] - mean[j];
 done:
+    free(row);
     free(start);
     free(mean);
     return status;
@@ -70,14 +81,23 @@ bdml_status bdml_nca_init(bdml_handle *h, const bdml_training *t, int q, bdml_nc
 
     *a = (bdml_nca){.h = h, .n = t->n, .d = t->d, .q = q};
     a->threads = bdml_threads(h);
-    a->wide = bdml_nca_has_wide();
-    size_t threads = (size_t)a->threads;
+    a->kernel = bdml_nca_kernel_of(bdml_nca_width());
+    a->padded = (t->n + BDML_NCA_GROUP - 1) / BDML_NCA_GROUP * BDML_NCA_GROUP;
+    size_t threads = (size_t)a->threads, padded = (size_t)a->padded;
     BDML_NEW(h, a->x, n * d);
     BDML_NEW(h, a->begin, n);
     BDML_NEW(h, a->end, n);
     BDML_NEW(h, a->z, n * (size_t)q);
-    BDML_NEW(h, a->norm, n);
-    BDML_NEW(h, a->tile, threads * n * BDML_NCA_ROWS);
+    BDML_NEW(h, a->panel, padded * (size_t)q);
+    BDML_NEW(h, a->norm, padded);
+    a->balls = a->padded / BDML_NCA_GROUP;
+    a->balls_padded = (a->balls + BDML_NCA_GROUP - 1) / BDML_NCA_GROUP * BDML_NCA_GROUP;
+    BDML_NEW(h, a->centre, (size_t)a->balls * (size_t)q);
+    BDML_NEW(h, a->radius, a->balls);
+    BDML_NEW(h, a->centre_panel, (size_t)a->balls_padded * (size_t)q);
+    BDML_NEW(h, a->centre_norm, a->balls_padded);
+    BDML_NEW(h, a->near, threads * (size_t)a->balls);
+    BDML_NEW(h, a->tile, threads * BDML_MAX(padded, (size_t)a->balls_padded) * BDML_NCA_ROWS);
     BDML_NEW(h, a->u, threads * d * BDML_NCA_ROWS);
     a->most = t->n / BDML_NCA_GROUP + 3;
     BDML_NEW(h, a->group, threads * (size_t)a->most * BDML_NCA_ROWS);
@@ -131,18 +151,21 @@ static void gather_groups(const bdml_nca *a, int64_t i, int groups, const int32_
 static void add_block(const bdml_nca *a, int64_t i0, int rows, bool gradient, int thread,
                       double *moment, double *column, double *total)
 {
-    int n = (int)a->n, d = a->d, groups[BDML_NCA_ROWS];
+    int n = (int)a->n, ld = (int)a->padded, d = a->d, groups[BDML_NCA_ROWS];
     size_t room = (size_t)a->most, listed = 0;
-    double *tile = a->tile + (size_t)thread * (size_t)n * BDML_NCA_ROWS;
+    double *tile = a->tile + (size_t)thread * (size_t)ld * BDML_NCA_ROWS;
     double *u = a->u + (size_t)thread * (size_t)d * BDML_NCA_ROWS;
+    uint32_t *near = a->near + (size_t)thread * (size_t)a->balls;
     int32_t *group = a->group + (size_t)thread * room * BDML_NCA_ROWS;
 
-    bdml_la_gemm('T', 'N', n, rows, a->q, -2.0, a->z, a->q, COL(a->z, a->q, i0), a->q, 0.0, tile,
-                 n);
+    /* the tile of the groups is no longer needed when that of the points is written */
+    bdml_nca_near(a, i0, rows, tile, near);
+    a->kernel->distances(a->padded, a->q, a->panel, a->norm, near, rows, COL(a->z, a->q, i0), tile);
     for (int k = 0; k < rows; k++) {
         int64_t i = i0 + k;
-        *total += bdml_nca_weights(a->n, i, a->begin[i], a->end[i], a->norm, a->wide,
-                                   COL(tile, n, k), column, group + (size_t)k * room, &groups[k]);
+        *total +=
+            a->kernel->weights(a->n, i, a->begin[i], a->end[i], COL(tile, ld, k),
+                               gradient ? column : NULL, group + (size_t)k * room, &groups[k]);
         listed += (size_t)groups[k];
     }
     if (!gradient) return;
@@ -150,11 +173,11 @@ static void add_block(const bdml_nca *a, int64_t i0, int rows, bool gradient, in
     for (int k = 0; k < rows; k++) {
         const int32_t *list = group + (size_t)k * room;
         if (all)
-            fill_gaps(a, i0 + k, groups[k], list, COL(tile, n, k));
+            fill_gaps(a, i0 + k, groups[k], list, COL(tile, ld, k));
         else
-            gather_groups(a, i0 + k, groups[k], list, COL(tile, n, k), COL(u, d, k));
+            gather_groups(a, i0 + k, groups[k], list, COL(tile, ld, k), COL(u, d, k));
     }
-    if (all) bdml_la_gemm('N', 'N', d, rows, n, 1.0, a->x, d, tile, n, 0.0, u, d);
+    if (all) bdml_la_gemm('N', 'N', d, rows, n, 1.0, a->x, d, tile, ld, 0.0, u, d);
     bdml_la_gemm('N', 'T', d, d, rows, 1.0, COL(a->x, d, i0), d, u, d, 1.0, moment, d);
 }
 
@@ -194,8 +217,8 @@ bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gr
     double total = 0.0;
 
     bdml_la_map_rows(a->h, a->q, a->d, l, a->n, a->x, a->d, a->z, a->ws);
-    for (int64_t i = 0; i < a->n; i++)
-        a->norm[i] = bdml_la_dot(a->q, COL(a->z, a->q, i), COL(a->z, a->q, i));
+    bdml_nca_panels(a->n, a->q, a->z, a->panel, a->norm);
+    bdml_nca_balls(a);
 #pragma omp parallel for schedule(dynamic) num_threads(a->threads)
     for (int part = 0; part < BDML_NCA_PARTS; part++)
         add_part(a, part, wanted, omp_get_thread_num());
