@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "train/train.h"
@@ -72,6 +73,34 @@ static void say_certificate(const bdml_model *model)
            (int)json_integer_value(json_object_get(o, "constraints")));
 }
 
+static double number_in(const json_t *o, const char *name)
+{
+    const json_t *v = json_object_get(o, name);
+    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+/* The paper's Q-step: its bracket, and the sample that was taken. */
+static void say_relaxation(const json_t *o)
+{
+    if (!o) return;
+    if (json_is_true(json_object_get(o, "infeasible"))) {
+        printf("relaxation proven infeasible: no Q meets the margins with this Lambda\n");
+        return;
+    }
+    printf("relaxation %.6g <= rho_sdp", number_in(o, "sdp_lower"));
+    if (json_is_true(json_object_get(o, "sdp_upper_proven")))
+        printf(" <= %.6g", number_in(o, "sdp_upper"));
+    printf(", rho_sdp <= rho_qp");
+    if (json_is_number(json_object_get(o, "qp_achieved")))
+        printf(" <= %.6g", number_in(o, "qp_achieved"));
+    if (json_is_true(json_object_get(o, "improved")))
+        printf("; sample of %d: nu (gamma) %.4g, zeta (epsilon) %.4g, omega %.4g\n",
+               (int)number_in(o, "samples"), number_in(o, "nu"), number_in(o, "zeta"),
+               number_in(o, "omega"));
+    else
+        printf("; none of %d samples is better than the start\n", (int)number_in(o, "samples"));
+}
+
 /* Low rank: how Q was found, and how far from the best over every Q and Lambda it can be. */
 static void say_rank(const bdml_model *model)
 {
@@ -92,6 +121,7 @@ static void say_rank(const bdml_model *model)
                (int)json_integer_value(json_object_get(o, "dimensions_searched")),
                json_number_value(lower));
     printf("\n");
+    say_relaxation(json_object_get(o, "relaxation"));
 }
 
 /* No metric meets the constraints: the proof goes beside where the model would have been. */

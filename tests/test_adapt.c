@@ -508,6 +508,38 @@ static void test_shift(void **state)
     bdml_free_dataset(t);
 }
 
+static double accuracy_with(bdml_handle *h, const bdml_dataset *s, const bdml_dataset *t,
+                            const char *name, const char *value)
+{
+    check_ok(h, bdml_set(h, name, value));
+    json_t *r = adapt_json(h, s, t);
+    double found = accuracy(r, 0);
+    json_decref(r);
+    return found;
+}
+
+/* A metric of low rank starts from the PCA of both domains: with a distortion of 1 it is the Euclidean metric after
+ * that PCA, and not after that of the source, which does not see the columns in which the target is spread. */
+static void test_rank(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, 60, 1, false), *t = domain(h, 45, 2, true);
+    choose_small(h, "euclidean");
+    check_ok(h, bdml_set(h, "columns", "none"));
+    check_ok(h, bdml_set(h, "unit", "no"));
+    check_ok(h, bdml_set(h, "dimensions", "2"));
+    double both = accuracy_with(h, s, t, "pca-domain", "both");
+    double alone = accuracy_with(h, s, t, "pca-domain", "source");
+    check_true(fabs(both - alone) > 1.0);
+    check_ok(h, bdml_set(h, "methods", "bdml"));
+    check_ok(h, bdml_set(h, "dimensions", "0"));
+    check_ok(h, bdml_set(h, "distortion", "1"));
+    check_ok(h, bdml_set(h, "q-step", "none"));
+    check_close(accuracy_with(h, s, t, "rank", "2"), both, 1e-9);
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
 static void drop_times(json_t *r)
 {
     size_t m;
@@ -700,6 +732,7 @@ int main(void)
         handle_test(test_jobs),          handle_test(test_no_leak),
         handle_test(test_refusals),      handle_test(test_memory),
         handle_test(test_printed),       handle_test(test_office_cell),
+        handle_test(test_rank),
     };
     return cmocka_run_group_tests_name("adapt", tests, NULL, NULL);
 }

@@ -383,6 +383,79 @@ static void test_held_out(void **state)
     bdml_free_dataset(test);
 }
 
+/* ---- the paper's Q-step ------------------------------------------------------------------------------------ */
+
+/* Objective of what was trained, and the bracket of its relaxation; certify confirms the model. */
+static double train_paper(bdml_handle *h, const bdml_dataset *data, const char *settings,
+                          bool *sampled)
+{
+    bdml_model *model = NULL;
+    char path[4096], *json = NULL;
+    int confirmed = 0;
+    set_all(h, settings);
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    json_t *o = json_object_get(model->info, "low_rank"), *x = json_object_get(o, "relaxation");
+    double start = json_number_value(json_object_get(o, "start")),
+           achieved = json_number_value(json_object_get(o, "achieved"));
+    check_true(x && achieved <= start);
+    check_true(json_number_value(json_object_get(o, "joint_lower")) <= achieved);
+    double lower = json_number_value(json_object_get(x, "sdp_lower")),
+           upper = json_number_value(json_object_get(x, "sdp_upper"));
+    check_true(lower > 0.0 && lower <= upper);
+    if (json_is_true(json_object_get(x, "sdp_upper_proven"))) check_true(upper <= 1.06 * lower);
+    json_t *qp = json_object_get(x, "qp_achieved");
+    if (json_is_number(qp)) check_true(json_number_value(qp) >= lower * (1 - 1e-9));
+    *sampled = json_is_true(json_object_get(x, "improved"));
+    check_true(json_is_number(json_object_get(x, "nu")) == *sampled);
+    check_true(json_is_number(json_object_get(x, "zeta")) == *sampled);
+    snprintf(path, sizeof path, "%s/test_lowrank_paper.bdml", BDML_TEST_BINARY_DIR);
+    check_ok(h, bdml_save_model(h, model, path));
+    check_ok(h, bdml_certify(h, path, data, &confirmed, &json));
+    check_true(confirmed);
+    bdml_free_bytes(json);
+    unlink(path);
+    bdml_free_model(model);
+    return achieved / start;
+}
+
+static void test_paper_step(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/wine.csv");
+    bool sampled;
+    set_all(h, "rank 2 scale zscore distortion 10 softness 5 passes 1 reference none threads 1 "
+               "q-step paper q-exact yes joint-bound 5");
+    /* hard pairs: principal axes are far from the best, and one sample in a hundred is nearer */
+    check_true(train_paper(h, data, "kind pair hard yes", &sampled) < 0.7 && sampled);
+    check_true(train_paper(h, data, "lambda diagonal", &sampled) < 0.7 && sampled);
+    check_true(train_paper(h, data, "lambda full hard no", &sampled) < 0.95 && sampled);
+    check_true(train_paper(h, data, "kind triplet", &sampled) < 0.95 && sampled);
+    check_true(train_paper(h, data, "q-source engine", &sampled) < 1.0 && sampled);
+    train_paper(h, data, "q-source mwu q-rule paper", &sampled); /* never worse, no more is said */
+    bdml_free_dataset(data);
+}
+
+/* Samples as drawn: Q need not have orthonormal rows, and no joint bound is claimed for it. Fewer samples are
+ * drawn when fewer are asked for. */
+static void test_paper_settings(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/wine.csv");
+    bdml_model *model = NULL;
+    set_all(h,
+            "rank 2 scale zscore distortion 10 softness 5 passes 1 reference none threads 1 kind "
+            "pair q-step paper q-orthonormal no q-exact no q-samples 7 q-rounds 50");
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    json_t *o = json_object_get(model->info, "low_rank"), *x = json_object_get(o, "relaxation");
+    check_true(json_is_null(json_object_get(o, "joint_lower")));
+    check_true(json_integer_value(json_object_get(x, "samples")) == 7);
+    check_true(json_integer_value(json_object_get(x, "rounds")) <= 8 * 50); /* 8 bounds at most */
+    check_true(json_number_value(json_object_get(o, "achieved")) <=
+               json_number_value(json_object_get(o, "start")));
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 /* ---- bits and memory -------------------------------------------------------------------------------------- */
 
 static void test_same_bits(void **state)
@@ -391,12 +464,13 @@ static void test_same_bits(void **state)
     bdml_dataset *data = planted(h, 150);
     bdml_constraints *c = mine(h, data, BDML_KIND_TRIPLET);
     double Q[2][2 * PLANTED_D];
-    for (int step = BDML_Q_MANIFOLD; step <= BDML_Q_HULL; step++) {
+    for (int step = BDML_Q_MANIFOLD; step <= BDML_Q_PAPER; step++) {
         for (int k = 0; k < 2; k++) {
             bdml_solve_result r;
             bdml_lowrank_report report;
             bdml_lowrank_settings s = settings(2, (bdml_q_step)step, true);
             s.solve.C = 20.0;
+            s.relaxation = bdml_relaxation_defaults();
             set_all(h, k ? "threads 2" : "threads 1");
             check_ok(h, bdml_lowrank_start(h, data->n, data->d, data->x, 0, NULL, 2, Q[k]));
             check_ok(h, bdml_lowrank_fit(h, data->n, data->d, data->x, data->d, c, NULL, &s, Q[k],
@@ -415,9 +489,10 @@ static void test_memory(void **state)
     bdml_handle *h = *state;
     bdml_dataset *data = planted(h, 24);
     set_all(h, "rank 2 distortion 10 softness 5 passes 1 q-span 4 alternations 1 joint-bound 2 "
-               "gap 1e-2 threads 1");
-    for (int k = 0; k < 2; k++) {
-        set_all(h, k ? "q-step none" : "q-step hull");
+               "gap 1e-2 threads 1 q-rounds 20 q-samples 3");
+    static const char *const steps[] = {"q-step hull", "q-step none", "q-step paper q-exact yes"};
+    for (int k = 0; k < 3; k++) {
+        set_all(h, steps[k]);
         bdml_status status = BDML_ERR_MEMORY;
         int64_t n = 0;
         while (status != BDML_OK) {
@@ -462,6 +537,8 @@ int main(void)
         handle_test(test_starts),
         handle_test(test_models),
         handle_test(test_held_out),
+        handle_test(test_paper_step),
+        handle_test(test_paper_settings),
         handle_test(test_same_bits),
         handle_test(test_memory),
         handle_test(test_stopping),

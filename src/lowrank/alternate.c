@@ -17,6 +17,22 @@ static const double SMALL = 0.01;
 /* Choices of the setting "lambda", in its order. */
 enum { LAMBDA_FULL, LAMBDA_DIAGONAL };
 
+/* Choices of the setting "q-exact", in its order. */
+enum { EXACT_AUTO, EXACT_YES, EXACT_NO };
+
+static bdml_relaxation_settings relaxation_from_options(const bdml_handle *h)
+{
+    bdml_relaxation_settings s = bdml_relaxation_defaults();
+    s.rounds = bdml_opt_int(h, BDML_OPT_Q_ROUNDS);
+    s.samples = bdml_opt_int(h, BDML_OPT_Q_SAMPLES);
+    s.rule = (bdml_sample_rule)bdml_opt_int(h, BDML_OPT_Q_RULE);
+    s.source = (bdml_relaxation_source)bdml_opt_int(h, BDML_OPT_Q_SOURCE);
+    s.orthonormalise = bdml_opt_int(h, BDML_OPT_Q_ORTHONORMAL) != 0;
+    s.exact = bdml_opt_int(h, BDML_OPT_Q_EXACT) == EXACT_YES;
+    s.seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
+    return s;
+}
+
 bdml_lowrank_settings bdml_lowrank_from_options(const bdml_handle *h)
 {
     bdml_lowrank_settings s = {.q = (int)bdml_opt_int(h, BDML_OPT_RANK),
@@ -26,6 +42,8 @@ bdml_lowrank_settings bdml_lowrank_from_options(const bdml_handle *h)
                                .alternations = (int)bdml_opt_int(h, BDML_OPT_ALTERNATIONS),
                                .tolerance = bdml_opt_real(h, BDML_OPT_TOLERANCE),
                                .bound = bdml_opt_int(h, BDML_OPT_JOINT_BOUND),
+                               .relaxation = relaxation_from_options(h),
+                               .exact_auto = bdml_opt_int(h, BDML_OPT_Q_EXACT) == EXACT_AUTO,
                                .solve = bdml_solve_from_options(h)};
     return s;
 }
@@ -94,12 +112,15 @@ static bdml_status take_turns(lowrank *w, bdml_lowrank_report *report)
     bdml_solve_result r = {0};
     while (report->turns < w->s->alternations && !out_of_time(w)) {
         BDML_GO(bdml_progress(w->h, "alternate", report->turns, w->s->alternations));
+        bdml_relaxation_report relaxation = report->relaxation;
         BDML_GO(propose(w, report));
         BDML_GO(lowrank_lambda_step(w, w->V_try, w->lambda_try, true, false, &r));
         double before = w->result.upper;
         bool better = usable(&r) && r.upper < before;
         bdml_log(w->h, BDML_LOG_TABLE, "  turn %3d   objective %+.6e   %s%s", report->turns + 1,
                  r.upper, better ? "kept" : "not kept", r.kappa > 1.0 ? "" : ", kappa 1");
+        bool told = report->turns > 0 && !(better && report->relaxation.improved);
+        if (told) report->relaxation = relaxation;
         if (!better) break;
         report->turns++;
         accept(w, &r);
@@ -151,12 +172,7 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
     lowrank w;
 
     memset(r, 0, sizeof *r);
-    *report = (bdml_lowrank_report){.lower = -INFINITY,
-                                    .lower_q = -INFINITY,
-                                    .sdp_lower = NAN,
-                                    .nu = NAN,
-                                    .zeta = NAN,
-                                    .omega = NAN};
+    *report = (bdml_lowrank_report){.lower = -INFINITY, .lower_q = -INFINITY};
     if (s->q < 1 || s->q > d)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be from 1 to the dimension %d, got %d", d,
                          s->q);
@@ -178,8 +194,9 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
         BDML_GO(take_turns(&w, report));
         BDML_GO(finish(&w));
     }
-    if (s->bound > 0 && (usable(&w.result) || s->solve.hard))
-        BDML_GO(lowrank_joint_bound(&w, report));
+    /* rows that are not orthonormal are under no bound */
+    bool bounded = s->bound > 0 && (s->step != BDML_Q_PAPER || s->relaxation.orthonormalise);
+    if (bounded && (usable(&w.result) || s->solve.hard)) BDML_GO(lowrank_joint_bound(&w, report));
     hand_over(&w, Q, r, report);
 done:
     lowrank_free(&w);

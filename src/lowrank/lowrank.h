@@ -12,6 +12,7 @@
 #define BDML_LOWRANK_H
 
 #include "linalg/linalg.h"
+#include "solver/paper/relaxation.h"
 #include "solver/solver.h"
 
 /* Choices of the setting "q-step", in its order. */
@@ -28,9 +29,11 @@ typedef struct bdml_lowrank_settings {
     bool full; /* Lambda a full q x q matrix in each Lambda-step; else diagonal */
     int64_t
         span; /* dimensions in which Q is sought, at least q; 0: a fifth of the number of points */
-    int alternations;          /* at most */
-    double tolerance;          /* stop when a turn lowers the objective by less than this share */
-    int64_t bound;             /* steps spent on the joint lower bound; 0: none is computed */
+    int alternations; /* at most */
+    double tolerance; /* stop when a turn lowers the objective by less than this share */
+    int64_t bound;    /* steps spent on the joint lower bound; 0: none is computed */
+    bdml_relaxation_settings relaxation; /* step paper; margin, seed and time_limit are set here */
+    bool exact_auto; /* step paper: bracket rho_sdp exactly where few dimensions are searched */
     bdml_solve_settings solve; /* of the Lambda-step; time_limit is that of the whole */
 } bdml_lowrank_settings;
 
@@ -42,9 +45,9 @@ typedef struct bdml_lowrank_report {
     double lower;    /* of every Q and Lambda; -infinity: not computed */
     double lower_q;  /* step hull: of every Q with the Lambda of the last step; else -infinity */
     double upper_q;  /* step hull: objective of the start of that step */
-    /* step paper: proven lower end of its relaxation at the last Lambda, and the sample taken: least margin over
-     * mu, error of orthogonality, objective over that of the relaxation; else NaN */
-    double sdp_lower, nu, zeta, omega;
+    bool relaxed;    /* step paper: the following holds */
+    bdml_relaxation_report
+        relaxation;  /* of the last turn that a sample was kept in, else the first */
     bool infeasible; /* hard: proven that no Q and Lambda meet the margins */
     double C, C0;    /* soft: weight, and threshold of the first Lambda-step */
     double seconds;

@@ -22,6 +22,25 @@ static json_t *number_or_null(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
+/* "relaxation": rho_sdp <= rho_qp <= achieved for the Lambda of that turn; of the sample as drawn nu, zeta and omega,
+ * which are gamma, epsilon and omega of Theorem 2. */
+static json_t *describe_relaxation(const bdml_relaxation_report *r)
+{
+    if (r->infeasible) return json_pack("{s:b}", "infeasible", 1);
+    double none = r->improved ? 1.0 : NAN; /* no sample was taken */
+    return json_pack("{s:o, s:o, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}",
+                     "sdp_lower", number_or_null(r->sdp_lower), "sdp_upper",
+                     number_or_null(r->sdp_upper), "sdp_upper_proven", (int)r->exact, "qp_achieved",
+                     number_or_null(r->achieved), "improved", (int)r->improved, "start_ratio",
+                     number_or_null(r->start_objective / r->start_nu), "ratio",
+                     number_or_null(r->objective / r->nu), "nu",
+                     number_or_null(none * r->sample_nu), "zeta", number_or_null(none * r->zeta),
+                     "omega", number_or_null(none * r->omega), "average_nu",
+                     number_or_null(r->average_nu), "average_orthogonality",
+                     number_or_null(r->orthogonality), "covariance_rank", (json_int_t)r->rank,
+                     "rounds", (json_int_t)r->rounds, "samples", (json_int_t)r->samples);
+}
+
 /* "rank": what was learned, and the bracket [joint lower bound, achieved] where there is one. */
 static bdml_status describe(bdml_handle *h, const bdml_lowrank_settings *s,
                             const bdml_lowrank_report *r, bdml_model *model)
@@ -40,13 +59,8 @@ static bdml_status describe(bdml_handle *h, const bdml_lowrank_settings *s,
             bad |= json_object_set_new(o, "q_lower", json_real(r->lower_q));
             bad |= json_object_set_new(o, "q_upper", json_real(r->upper_q));
         }
-        if (s->step == BDML_Q_PAPER && r->turns > 0)
-            bad |= json_object_set_new(o, "relaxation",
-                                       json_pack("{s:o, s:o, s:o, s:o}", "lower",
-                                                 number_or_null(r->sdp_lower), "nu",
-                                                 number_or_null(r->nu), "zeta",
-                                                 number_or_null(r->zeta), "omega",
-                                                 number_or_null(r->omega)));
+        if (r->relaxed)
+            bad |= json_object_set_new(o, "relaxation", describe_relaxation(&r->relaxation));
         if (r->infeasible) bad |= json_object_set_new(o, "infeasible_for_every_q", json_true());
     }
     if (bad || json_object_set_new(model->info, "low_rank", o) != 0)

@@ -254,7 +254,7 @@ static bdml_status consider(judge *J, const bdml_relaxation_settings *s, int64_t
                             choice *best, double *Q, bdml_relaxation_report *r)
 {
     choice now = {.sample = sample};
-    bool paper = s->rule == BDML_SAMPLE_PAPER, full = true;
+    bool paper = !s->value && s->rule == BDML_SAMPLE_PAPER, full = true;
     double raw = 0.0;
     if (paper) {
         set_map(J, xi);
@@ -268,13 +268,14 @@ static bdml_status consider(judge *J, const bdml_relaxation_settings *s, int64_t
     set_map(J, xi);
     now.objective = objective_of(J);
     double most = nu_screened(J);
-    bool could_win = paper ? -raw > best->merit : most / now.objective > best->merit;
+    double value = s->value ? s->value(s->user, xi) : raw;
+    bool could_win = s->value || paper ? -value > best->merit : most / now.objective > best->merit;
     bool could_serve = s->orthonormalise && most >= 1.0 && now.objective < r->achieved;
     if (!could_win && !could_serve) return BDML_OK;
     now.nu = nu_of(J);
     set_screen(J);
     if (s->orthonormalise && now.nu >= 1.0) r->achieved = BDML_MIN(r->achieved, now.objective);
-    now.merit = paper ? -raw : now.nu / now.objective;
+    now.merit = s->value || paper ? -value : now.nu / now.objective;
     if (!(now.merit > best->merit)) return BDML_OK;
     *best = now;
     memcpy(Q, xi, sizeof *Q * (size_t)J->d * (size_t)J->q);
@@ -292,8 +293,8 @@ static void consider_start(judge *J, const bdml_relaxation_settings *s, const do
     if (r->nu >= 1.0) r->achieved = BDML_MIN(r->achieved, r->objective);
     static const double MORE =
         1e-12; /* a sample that differs by rounding alone does not replace the start */
-    double merit = r->nu / r->objective;
-    bool candidate = s->rule == BDML_SAMPLE_SCALE_FREE;
+    double merit = s->value ? -s->value(s->user, Q) : r->nu / r->objective;
+    bool candidate = s->value || s->rule == BDML_SAMPLE_SCALE_FREE;
     *best = (choice){.sample = -1, .merit = candidate ? merit + MORE * fabs(merit) : -INFINITY};
 }
 

@@ -280,9 +280,7 @@ static bdml_status sample_exact(search *b, bdml_solve_result *solution, double *
 {
     bdml_relaxed *x = &b->relaxed;
     bdml_sampler from = {.d = x->d, .q = x->q};
-    if (!solution->m)
-        return bdml_fail(b->h, BDML_ERR_DATA,
-                         "the certified solver found no feasible metric in the time allowed");
+    if (!solution->m) return BDML_OK; /* none found in the time allowed: Q stays */
     BDML_TRY(exact_root(b->h, x->d, solution->m, x->eigen, &x->ws, &from));
     b->r->rank = from.rank * x->q;
     b->r->objective_mean = solution->upper;

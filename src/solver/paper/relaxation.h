@@ -39,6 +39,9 @@ typedef struct bdml_relaxation_settings {
     bdml_sample_rule rule;
     bool
         orthonormalise; /* give the sample orthonormal rows (its polar factor) before it is judged */
+    /* what the sample taken makes least, start included, in place of the rule; NULL: the rule */
+    double (*value)(void *user, const double *Q);
+    void *user;
     uint64_t seed;
     bool exact;        /* bracket rho_sdp by the certified solver too */
     double time_limit; /* seconds for each of the two solves; 0: none */
