@@ -13,7 +13,11 @@
  * eigenvector or, which the source does not do and without which the optimum is missed, that of an earlier learner
  * where its slope is larger. It ends when lambda_max exceeds v by no more than the gap wanted, relative to v, and
  * no slope of a weight does either. v is given as a share of
- * lambda_max at M = 0, where it is free of units: at 1 and above M = 0 is best. */
+ * lambda_max at M = 0, where it is free of units: at 1 and above M = 0 is best.
+ *
+ * At an optimum the objective is -KL(p || uniform) >= -log m. A value below proves that there is none: every triplet can
+ * be met by more than v charges for it, and the objective falls without end as M grows. It then stops with what
+ * it has, which meets all triplets. */
 #include "baselines/baselines.h"
 
 #include <stdlib.h>
@@ -314,6 +318,13 @@ static bdml_status run(boost *b, bdml_stopping *stop)
         f = objective(b, b->w);
         BDML_TRY(look(b));
         if (!(f < before)) break; /* rounding */
+        if (f < -log((double)b->m)) {
+            bdml_log(
+                h, BDML_LOG_INFO,
+                "boost: the triplets can be met by more than boost-trace charges, so the objective "
+                "has no minimum; the metric that showed it is kept");
+            break;
+        }
     }
     stop->objective = f;
     return BDML_OK;
