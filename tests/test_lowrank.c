@@ -424,11 +424,12 @@ static void test_paper_step(void **state)
     bdml_dataset *data = read_data(h, "data/wine.csv");
     bool sampled;
     set_all(h, "rank 2 scale zscore distortion 10 softness 5 passes 1 reference none threads 1 "
-               "q-step paper q-exact yes joint-bound 5");
-    /* hard pairs: principal axes are far from the best, and one sample in a hundred is nearer */
-    check_true(train_paper(h, data, "kind pair hard yes", &sampled) < 0.7 && sampled);
-    check_true(train_paper(h, data, "lambda diagonal", &sampled) < 0.7 && sampled);
-    check_true(train_paper(h, data, "lambda full hard no", &sampled) < 0.95 && sampled);
+               "q-step paper q-exact yes q-samples 500 joint-bound 5");
+    /* Which sample is best hangs on rounding, so on the compiler. With two of them and seeds 0 to 5 the hard problems
+     * ended at 0.09 to 0.23 of their start, the soft ones at 0.81 to 0.90. */
+    check_true(train_paper(h, data, "rank 3 kind pair hard yes", &sampled) < 0.5 && sampled);
+    check_true(train_paper(h, data, "lambda diagonal", &sampled) < 0.5 && sampled);
+    check_true(train_paper(h, data, "rank 2 lambda full hard no", &sampled) < 0.95 && sampled);
     check_true(train_paper(h, data, "kind triplet", &sampled) < 0.95 && sampled);
     check_true(train_paper(h, data, "q-source engine", &sampled) < 1.0 && sampled);
     train_paper(h, data, "q-source mwu q-rule paper", &sampled); /* never worse, no more is said */
