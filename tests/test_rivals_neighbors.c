@@ -491,6 +491,33 @@ static void test_boost_forms_agree(void **state)
     bdml_free_dataset(data);
 }
 
+/* Classes far apart: every triplet can be met by more than a small charge on the trace costs, the objective
+ * has no minimum, and the fit still ends, soon, with a metric that meets them all. */
+static void test_boost_without_minimum(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 30, 2, 2, 40.0);
+    boost_case c = {.data = data};
+    bdml_constraints *mined = NULL;
+    double m[4];
+    static const char *const forms[] = {"corrective", "stagewise"};
+    set_all(h, "threads 1 boost-trace 1e-6");
+    bdml_mining how = bdml_mining_from_options(h);
+    check_ok(h, bdml_mine(h, data->n, 2, data->x, 2, data->y, &how, &mined));
+    c.c = mined;
+    for (int k = 0; k < 2; k++) {
+        check_ok(h, bdml_set(h, "boost-form", forms[k]));
+        bdml_model *model = fit(h, data, "boost");
+        check_true(stopping(model, "objective") < -log((double)mined->m));
+        check_true(stopping(model, "iterations") < 100);
+        check_ok(h, bdml_model_get_metric(h, model, m));
+        for (int64_t t = 0; t < mined->m; t++) check_true(value_of(&c, m, t) > 0.0);
+        bdml_free_model(model);
+    }
+    bdml_free_constraints(mined);
+    bdml_free_dataset(data);
+}
+
 /* ---- all ----------------------------------------------------------------------------------------------------- */
 
 static void test_same_bits_with_two_threads(void **state)
@@ -548,6 +575,7 @@ int main(void)
         handle_test(test_lmnn_without_targets),
         handle_test(test_boost_is_optimal),
         handle_test(test_boost_forms_agree),
+        handle_test(test_boost_without_minimum),
         handle_test(test_same_bits_with_two_threads),
         handle_test(test_out_of_memory),
     };
