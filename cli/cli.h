@@ -41,6 +41,8 @@ typedef struct cli_progress {
     double started; /* of the whole command */
     double printed; /* when last something was shown */
     double since;   /* start of the phase */
+    int64_t done;   /* when the end was last estimated */
+    double ends;    /* the estimate; 0 = none */
     char phase[64];
 } cli_progress;
 

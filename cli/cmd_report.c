@@ -50,7 +50,9 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
             "JSON",
             c->argument[0]);
     if (!bdml_opt_changed(c->h, BDML_OPT_METHODS) && !bdml_opt_changed(c->h, BDML_OPT_METHOD))
-        BDML_TRY(bdml_set(c->h, "methods", "euclidean,whiten,bdml"));
+        BDML_TRY(bdml_set(c->h, "methods", "euclidean,whiten,lda,bdml"));
+    /* bdml chooses a scaling by itself: the others shall not suffer from the units of columns */
+    if (!bdml_opt_changed(c->h, BDML_OPT_SCALE)) BDML_TRY(bdml_set(c->h, "scale", "zscore"));
     BDML_TRY(beside(c, page, ".bdml", &model));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         json_t *run = NULL;

@@ -12,7 +12,10 @@ static void report_certificate(cli *c, const bdml_model *model)
 {
     json_t *o = json_object_get(model->info, "certificate"), *value;
     const char *key;
-    json_object_foreach(o, key, value) cli_put(c->result, key, json_incref(value));
+    /* "kappa" is that of M on the prepared points; the cap holds relative to the reference */
+    json_object_foreach(o, key, value)
+        cli_put(c->result, strcmp(key, "kappa") == 0 ? "distortion_reached" : key,
+                json_incref(value));
     value = json_object_get(json_object_get(model->info, "times"), "solve");
     if (o && value) cli_put(c->result, "seconds", json_incref(value));
 }
@@ -71,6 +74,8 @@ static void say_certificate(const bdml_model *model)
            json_string_value(json_object_get(o, "reference")),
            (int)json_integer_value(json_object_get(o, "active")),
            (int)json_integer_value(json_object_get(o, "constraints")));
+    if (json_number_value(json_object_get(o, "distortion")) == 1.0)
+        printf("           K = 1 is the reference itself: no direction was stretched beyond it\n");
 }
 
 static double number_in(const json_t *o, const char *name)

@@ -70,7 +70,12 @@ static void show(cli *c, double now, int64_t done, int64_t total)
     double share = total > 0 ? BDML_MIN((double)done / (double)total, 1.0) : 0.0;
     char left[32] = "", bar[BAR_WIDTH + 1];
 
-    if (share > 0.0) cli_duration((now - p->since) * (1.0 - share) / share, left, sizeof left);
+    /* made when something was done, and counted down from there: not made anew while a long piece lasts */
+    if (done != p->done) {
+        p->done = done;
+        p->ends = share > 0.0 ? now + (now - p->since) * (1.0 - share) / share : 0.0;
+    }
+    if (share > 0.0 && p->ends > now) cli_duration(p->ends - now, left, sizeof left);
     if (!p->terminal) {
         if (total > 0)
             fprintf(stderr, "bdml: %s: %.0f %%%s%s%s\n", p->phase, 100.0 * share,
@@ -102,6 +107,7 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
     if (strncmp(p->phase, phase, sizeof p->phase - 1) != 0) {
         snprintf(p->phase, sizeof p->phase, "%s", phase);
         p->since = now;
+        p->done = -1;
     }
     double first = p->terminal ? BAR_AFTER : LINE_EVERY;
     if (now - p->started < first) return 0;

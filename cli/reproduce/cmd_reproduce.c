@@ -62,6 +62,16 @@ static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, j
     return BDML_OK;
 }
 
+/* Is there a cell that was computed? */
+static bool has_results(const rp_study *s, const rp_run *r, const json_t *cells)
+{
+    for (int i = 0; i < s->count(r); i++) {
+        const json_t *cell = rp_cell(s, r, cells, i);
+        if (cell && !json_object_get(cell, "missing")) return true;
+    }
+    return false;
+}
+
 /* Each reason once. */
 static void say_missing(const rp_study *s, const rp_run *r, const json_t *cells, FILE *f)
 {
@@ -108,7 +118,8 @@ static bdml_status write_page(rp_run *r, json_t *const *cells, int first, int la
     for (int i = first; i <= last && status == BDML_OK; i++) {
         fprintf(f, "\n## %s\n\n%s\n\n    bdml reproduce %s%s\n\n", studies[i]->title,
                 studies[i]->about, studies[i]->name, r->quick ? " --quick" : "");
-        status = studies[i]->print(r, cells[i], f);
+        if (r->quick) fputs("QUICK: few splits, so read no more into it than that it runs.\n\n", f);
+        if (has_results(studies[i], r, cells[i])) status = studies[i]->print(r, cells[i], f);
         say_missing(studies[i], r, cells[i], f);
     }
     bool bad = fclose(f) != 0;
@@ -166,7 +177,8 @@ bdml_status cli_reproduce(cli *c)
         cli_progress_clear(c);
         if (cli_json(c)) continue;
         printf("%s%s\n\n", i > first ? "\n" : "", studies[i]->title);
-        BDML_GO(studies[i]->print(&r, cells[i], stdout));
+        if (r.quick) printf("QUICK: few splits, so read no more into it than that it runs.\n\n");
+        if (has_results(studies[i], &r, cells[i])) BDML_GO(studies[i]->print(&r, cells[i], stdout));
         say_missing(studies[i], &r, cells[i], stdout);
         fflush(stdout);
     }

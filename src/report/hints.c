@@ -20,7 +20,7 @@ static const json_t *per_split(const json_t *method, double *sign)
     return errors ? errors : json_object_get(method, "accuracies");
 }
 
-double bdml_paired_errors(const json_t *a, const json_t *b, double *se)
+double bdml_paired_errors(const json_t *run, const json_t *a, const json_t *b, double *se)
 {
     double sign, other, sum = 0.0, squares = 0.0;
     const json_t *x = per_split(a, &sign), *y = per_split(b, &other);
@@ -35,7 +35,12 @@ double bdml_paired_errors(const json_t *a, const json_t *b, double *se)
     }
     double mean = sum / (double)n;
     double variance = BDML_MAX(squares - (double)n * mean * mean, 0.0) / (double)(n - 1);
-    *se = sqrt(variance / (double)n);
+    /* Random splits share rows: Nadeau and Bengio's (2003) correction, as in bdml eval. Folds share no test
+     * rows, and fixed splits come as they are. */
+    bool random = bdml_json_number(run, "folds") == 0.0 && json_object_get(run, "train_points");
+    double shared =
+        random ? bdml_json_number(run, "test_points") / bdml_json_number(run, "train_points") : 0.0;
+    *se = sqrt(variance * (1.0 / (double)n + shared));
     return mean;
 }
 
@@ -45,7 +50,7 @@ static void compare(bdml_html *p, const json_t *run, bool *some)
     const json_t *plain = bdml_find_method(run, "euclidean");
     size_t i;
     json_t *other;
-    double se, difference = bdml_paired_errors(mine, plain, &se);
+    double se, difference = bdml_paired_errors(run, mine, plain, &se);
     if (mine && plain && difference > -2.0 * se) {
         begin(p, some);
         bdml_html_printf(
@@ -58,7 +63,7 @@ static void compare(bdml_html *p, const json_t *run, bool *some)
     }
     json_array_foreach(json_object_get(run, "methods"), i, other)
     {
-        difference = bdml_paired_errors(mine, other, &se);
+        difference = bdml_paired_errors(run, mine, other, &se);
         if (!mine || other == mine || other == plain || !(difference > 2.0 * se)) continue;
         begin(p, some);
         bdml_html_text(p, bdml_json_string(other, "method"));

@@ -33,7 +33,7 @@ const json_t *bdml_find_method(const json_t *run, const char *name); /* or NULL 
 
 /* Mean error of a minus that of b over the splits or folds, and its standard error; NaN where either has no
  * list of errors or accuracies. */
-double bdml_paired_errors(const json_t *a, const json_t *b, double *se);
+double bdml_paired_errors(const json_t *run, const json_t *a, const json_t *b, double *se);
 
 /* What was asked and found, in two sentences (summary.c). */
 void bdml_page_summary(bdml_html *p, const json_t *runs);

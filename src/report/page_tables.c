@@ -163,7 +163,8 @@ void bdml_page_certificate(bdml_html *p, const json_t *run)
     entry(p, "upper end, reached", run, "upper", "%.9g");
     entry(p, "gap", run, "gap", "%.2e");
     entry(p, "distortion cap K", run, "distortion", "%g");
-    entry(p, "distortion reached", run, "kappa", "%.6g");
+    entry(p, "distortion reached", run, "distortion_reached", "%.6g");
+    entry(p, "condition number of M", run, "kappa", "%.4g");
     entry(p, "reference metric", run, "reference", "%g");
     entry(p, "constraints", run, "constraints", "%.0f");
     entry(p, bdml_is_infeasible(run) ? "in the contradiction" : "of them active", run, "active",

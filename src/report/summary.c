@@ -52,7 +52,7 @@ static void say_evaluation(bdml_html *p, const json_t *run)
                   : "; ",
               p->f);
     if (best) say_error(p, best);
-    double se, difference = bdml_paired_errors(mine, best, &se);
+    double se, difference = bdml_paired_errors(run, mine, best, &se);
     if (!isnan(difference))
         bdml_html_printf(p, ". The difference is %+.2f ± %.2f points, paired by split", difference,
                          se);
