@@ -49,6 +49,9 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
             "report takes one data file, or any number of results of --json; %s is not "
             "JSON",
             c->argument[0]);
+    if (strcmp(c->argument[0], "-") == 0)
+        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
+                         "report reads its data several times: give a file instead of '-'");
     if (!bdml_opt_changed(c->h, BDML_OPT_METHODS) && !bdml_opt_changed(c->h, BDML_OPT_METHOD))
         BDML_TRY(bdml_set(c->h, "methods", "euclidean,whiten,lda,bdml"));
     /* bdml chooses a scaling by itself: the others shall not suffer from the units of columns */

@@ -134,7 +134,7 @@ static const cli_command commands[] = {
      "bdml compare-solvers wine.csv --scale zscore --kind pair --distortion 10",
      cli_compare_solvers},
     {"reproduce", "STUDY [DATA]", "[--quick] [--page FILE.md] [-o FILE.svg]",
-     "run the paper's experiments and print ours beside its figures",
+     "run the paper's experiments, ours beside its figures",
      "STUDY is table1 (classification), small (the small sets over 100 splits), figure2 (error "
      "against "
      "distortion), adaptation, faces, distortion, trace-width, runtime (the appendix), geometry "

@@ -49,7 +49,7 @@ void cli_note_command(cli *c)
             i < bdml_option_count() ? &c->h->opt[i] : &c->own[i - bdml_option_count()];
         if (!v->changed || is_means(o->name) || !cli_command_takes(c->command, o)) continue;
         if (o->type == BDML_OPTION_FLAG) {
-            fprintf(f, " --%s%s", strcmp(v->text, "yes") == 0 ? "" : "no-", o->name);
+            fprintf(f, " --%s%s", v->i ? "" : "no-", o->name);
             continue;
         }
         fprintf(f, " --%s ", o->name);

@@ -9,10 +9,19 @@ static const rp_study *const studies[] = {&rp_table1,      &rp_small,   &rp_figu
                                           &rp_trace_width, &rp_runtime, &rp_geometry};
 enum { STUDIES = sizeof studies / sizeof *studies };
 
+/* A cell is of a seed: 0 goes without saying. */
+static void cell_key(const rp_study *s, const rp_run *r, int i, char key[RP_KEY])
+{
+    s->key(r, i, key, RP_KEY);
+    size_t used = strlen(key);
+    if (bdml_opt_changed(r->c->h, BDML_OPT_SEED))
+        snprintf(key + used, RP_KEY - used, " seed %s", bdml_get(r->c->h, "seed"));
+}
+
 const json_t *rp_cell(const rp_study *s, const rp_run *r, const json_t *cells, int i)
 {
     char key[RP_KEY];
-    s->key(r, i, key, sizeof key);
+    cell_key(s, r, i, key);
     return json_object_get(cells, key);
 }
 
@@ -40,11 +49,13 @@ static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, j
     for (int i = 0; i < s->count(r); i++, r->done++) {
         char key[RP_KEY], what[RP_KEY + 32];
         json_t *cell = NULL;
-        s->key(r, i, key, sizeof key);
+        cell_key(s, r, i, key);
         snprintf(what, sizeof what, "%s: %s", s->name, key);
         r->what = what;
-        /* what was missing then may be there now */
-        if (json_object_get(cells, key) && !json_object_get(json_object_get(cells, key), "missing"))
+        /* what was missing, or stood in for it, may be there now */
+        const json_t *kept = json_object_get(cells, key);
+        if (json_is_object(kept) && !json_object_get(kept, "missing") &&
+            !json_object_get(kept, "generated"))
             continue;
         BDML_TRY(bdml_progress(r->c->h, what, r->done, r->total));
         double start = bdml_now();
@@ -91,7 +102,7 @@ static json_t *asked_cells(const rp_study *s, const rp_run *r, const json_t *cel
     json_t *out = json_object();
     for (int i = 0; i < s->count(r); i++) {
         char key[RP_KEY];
-        s->key(r, i, key, sizeof key);
+        cell_key(s, r, i, key);
         json_object_set(out, key, json_object_get(cells, key));
     }
     return out;

@@ -30,7 +30,7 @@ typedef struct rp_study {
     bdml_status (*draw)(rp_run *r, const json_t *cells, const char *path);
 } rp_study;
 
-enum { RP_KEY = 128 };
+enum { RP_KEY = 512 };
 
 extern const rp_study rp_table1, rp_small, rp_figure2, rp_adaptation, rp_faces, rp_distortion,
     rp_trace_width, rp_runtime, rp_geometry;

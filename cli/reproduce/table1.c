@@ -115,7 +115,13 @@ static bdml_status run_cell(rp_run *r, int s, int k, int splits, json_t **cell)
     BDML_GO(rp_set(h, "methods", method_name(k), "splits", number, "scale", sets[s].scale, "kind",
                    of_pairs(k) ? "pair" : "triplet", NULL));
     BDML_GO(read_set(h, s, &data, &generated));
-    BDML_GO(bdml_evaluate(h, data, &text));
+    status = bdml_evaluate(h, data, &text);
+    if (status == BDML_ERR_DATA || status == BDML_ERR_LAPACK) { /* refused: the others go on */
+        *cell = rp_missing("%s on %s: %s", method_name(k), sets[s].title, bdml_last_error(h));
+        status = BDML_OK;
+        goto done;
+    }
+    BDML_GO(status);
     BDML_GO(rp_take(r, text, cell));
     if (generated) json_object_set_new(*cell, "generated", json_true());
 done:
@@ -165,6 +171,16 @@ static void label_cell(cli_table *t, int k)
         cli_cell(t, "%s", method_name(k));
 }
 
+static bool is_generated(const json_t *cells, const table *of)
+{
+    for (int i = 0; i < of->sets; i++) {
+        char key[RP_KEY];
+        cell_key(of->set[i], 0, of->splits[i], key, sizeof key);
+        if (json_object_get(json_object_get(cells, key), "generated")) return true;
+    }
+    return false;
+}
+
 static bdml_status print_errors(rp_run *r, const table *of, const json_t *cells, FILE *f)
 {
     cli_table t;
@@ -172,6 +188,10 @@ static bdml_status print_errors(rp_run *r, const table *of, const json_t *cells,
     for (int i = 0; i < of->sets; i++)
         fprintf(f, "%s%s %d", i ? ", " : "", sets[of->set[i]].title, of->splits[i]);
     fputs(":\n\n", f);
+    if (is_generated(cells, of))
+        fputs("Waveform is not the file of UCI here but made by its recipe (`bdml generate "
+              "waveform`).\n\n",
+              f);
     begin(&t, r, of, "method", of->paper);
     for (int k = 0; k < method_count(); k++) {
         label_cell(&t, k);

@@ -32,7 +32,6 @@ static const double ARMIJO = 1e-4;
 
 enum {
     NEW_LEARNERS = 4, /* of a round */
-    MOST_LEARNERS = 400,
     MOST_NEWTON = 50,
     MOST_HALVINGS = 40
 };
@@ -84,7 +83,8 @@ static bdml_status init(boost *b, const bdml_training *t, const bdml_constraints
 
     b->d = t->d;
     b->m = c->m;
-    b->room = (int)BDML_MIN((size_t)MOST_LEARNERS, d + 24);
+    b->room =
+        (int)d + 24; /* M itself has d directions at most: there is room for more after compress */
     size_t room = (size_t)b->room;
     BDML_GO(bdml_margin_new(h, t->n, t->d, t->x, t->d, c, &b->op));
     BDML_NEW(h, b->u, d * room);

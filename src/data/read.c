@@ -121,6 +121,16 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
     return BDML_OK;
 }
 
+/* Do settings name files that speak of rows by number? */
+static bool names_rows(const bdml_handle *h)
+{
+    static const bdml_opt files[] = {BDML_OPT_TARGETS_FILE, BDML_OPT_IMPOSTORS_FILE,
+                                     BDML_OPT_PAIRS_FILE, BDML_OPT_TRIPLETS_FILE};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (bdml_opt_text(h, files[i])[0]) return true;
+    return false;
+}
+
 /* A file that announces more than this machine could hold is refused before anything is read. */
 static bdml_status check_size(bdml_handle *h, const bdml_source *s)
 {
@@ -149,6 +159,15 @@ static bdml_status collect(bdml_handle *h, rows *r)
         BDML_GO(take_block(h, r, &b));
         BDML_GO(bdml_progress(h, "reading", r->n + r->dropped, total));
     } while (b.n > 0);
+    if (r->dropped > 0 && names_rows(h)) {
+        status =
+            bdml_fail(h, BDML_ERR_ARGUMENT,
+                      "%s: %lld rows have missing values, and without them the row numbers of the "
+                      "constraint files would mean other rows; use --missing mean, or take "
+                      "them out of all files",
+                      r->s->path, (long long)r->dropped);
+        goto done;
+    }
     if (r->n == 0 && r->dropped > 0)
         BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: all %lld rows have a missing value, none is left",
                           r->s->path, (long long)r->dropped));

@@ -300,6 +300,7 @@ bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source, const bdml_da
     if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "checkpoint and resume are for one training: this trains many times");
+    BDML_TRY(bdml_refuse_constraint_files(h, "adapt"));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
     bdml_status status = adapt(h, source, target, json);

@@ -90,7 +90,7 @@ static bdml_status add_line(bdml_handle *h, const bdml_input *in, const char *li
                          "test",
                          bdml_input_name(in), (long long)number, bdml_excerpt(line, n, excerpt));
     }
-    if (split < 1 || split > out->count + 1 || row < 0)
+    if (split < 1 || (split > out->count + 1 && out->count < most) || row < 0)
         return bdml_fail(h, BDML_ERR_FORMAT,
                          "%s: line %lld: splits count from 1 without gaps and rows from 0, got "
                          "split %lld, row %lld after %d splits",

@@ -46,9 +46,8 @@ static json_t *versus_json(const adapt_result *r, const bdml_score *of)
     }
     if (!rival) return json_null();
     bdml_paired c = bdml_compare_paired(of->splits, rival->error, of->error, 0.0);
-    return json_pack("{s:s, s:o, s:o, s:s, s:o, s:i, s:i, s:i}", "method", rival->method->name,
-                     "difference", bdml_real_json(c.difference), "standard_error",
-                     bdml_real_json(c.error), "test", "paired t", "p_value", bdml_real_json(c.p),
+    return json_pack("{s:s, s:o, s:o, s:i, s:i, s:i}", "method", rival->method->name, "difference",
+                     bdml_real_json(c.difference), "standard_error", bdml_real_json(c.error),
                      "wins", c.losses, "ties", c.ties, "losses", c.wins);
 }
 

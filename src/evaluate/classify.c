@@ -111,6 +111,7 @@ static bdml_status check_settings(bdml_handle *h, const bdml_dataset *data)
 {
     int64_t folds = bdml_opt_int(h, BDML_OPT_FOLDS);
     double fraction = bdml_opt_real(h, BDML_OPT_TEST_FRACTION);
+    BDML_TRY(bdml_refuse_constraint_files(h, "eval"));
     BDML_TRY(bdml_dataset_need_classes(h, data));
     if (folds == 1 || folds > data->n)
         return bdml_fail(h, BDML_ERR_ARGUMENT,

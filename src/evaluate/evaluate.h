@@ -58,6 +58,8 @@ bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int 
 /* The method ended a split with `status`. Refused, as opposed to broken off or broken, is BDML_OK: the
  * reason of the first split counts, whichever was run first. Anything else is returned. */
 bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score);
+/* BDML_ERR_ARGUMENT when a setting names a file of constraints. */
+bdml_status bdml_refuse_constraint_files(bdml_handle *h, const char *command);
 json_t *bdml_real_json(double v); /* null when not finite */
 /* Per class, in percent; null for a class that was never tested. */
 json_t *bdml_recall_json(const bdml_confusion *c);

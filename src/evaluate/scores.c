@@ -132,3 +132,13 @@ json_t *bdml_recall_json(const bdml_confusion *c)
         json_array_append_new(list, bdml_real_json(bdml_confusion_recall(c, k)));
     return list;
 }
+
+bdml_status bdml_refuse_constraint_files(bdml_handle *h, const char *command)
+{
+    if (!bdml_constraint_files_given(h)) return BDML_OK;
+    return bdml_fail(
+        h, BDML_ERR_ARGUMENT,
+        "constraint files name rows of the whole data, and %s learns from parts of them; "
+        "leave them out (bdml verify takes pairs in folds)",
+        command);
+}

@@ -183,6 +183,7 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
         return status;
     }
     report->span = w.r;
+    report->whole = w.whole;
     w.C = s->solve.hard ? 0.0 : s->solve.C;
     bool fixed = s->step == BDML_Q_NONE || (s->full && w.r == w.q); /* nowhere to go */
     BDML_GO(lowrank_lambda_step(&w, w.V, w.lambda, false, fixed, &w.result));

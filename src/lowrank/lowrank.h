@@ -39,16 +39,17 @@ typedef struct bdml_lowrank_settings {
 
 typedef struct bdml_lowrank_report {
     int span;        /* dimensions in which Q was sought */
+    bool whole;      /* these are all: what holds there holds for every Q */
     int turns;       /* taken */
     double start;    /* objective of the first Lambda-step: the start Q */
     double achieved; /* objective of what is returned */
-    double lower;    /* of every Q and Lambda; -infinity: not computed */
+    double lower;    /* of every Q in those dimensions and Lambda; -infinity: not computed */
     double lower_q;  /* step hull: of every Q with the Lambda of the last step; else -infinity */
     double upper_q;  /* step hull: objective of the start of that step */
     bool relaxed;    /* step paper: the following holds */
     bdml_relaxation_report
         relaxation;  /* of the last turn that a sample was kept in, else the first */
-    bool infeasible; /* hard: proven that no Q and Lambda meet the margins */
+    bool infeasible; /* hard: proven that no Q in those dimensions and no Lambda meet the margins */
     double C, C0;    /* soft: weight, and threshold of the first Lambda-step */
     double seconds;
 } bdml_lowrank_report;
@@ -81,6 +82,7 @@ typedef struct lowrank {
     const bdml_constraints *c;
     int64_t n;
     int d, r, q;
+    bool whole;      /* the basis spans all the points */
     double *basis;   /* d x r, orthonormal columns */
     double *z;       /* n rows of r */
     double *g;       /* G, r x r */

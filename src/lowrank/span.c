@@ -87,6 +87,7 @@ static bdml_status make_basis(lowrank *w, double *rows, const double *Q)
     memcpy(w->basis, start, sizeof *start * (size_t)d * (size_t)q);
     if (more > 0) memcpy(COL(w->basis, d, q), rest, sizeof *rest * (size_t)d * (size_t)more);
     w->r = q + more;
+    w->whole = w->r == d || (wanted > 0 && !(after > ABSENT * before));
     status = bdml_la_orth(h, d, w->r, w->basis);
 done:
     free(start);

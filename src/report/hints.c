@@ -73,6 +73,21 @@ static void compare(bdml_html *p, const json_t *run, bool *some)
     }
 }
 
+static void tell_refusals(bdml_html *p, const json_t *run, bool *some)
+{
+    size_t i;
+    json_t *method;
+    json_array_foreach(json_object_get(run, "methods"), i, method)
+    {
+        if (!*bdml_json_string(method, "error")) continue;
+        begin(p, some);
+        bdml_html_text(p, bdml_json_string(method, "method"));
+        fputs(" gave no result: ", p->f);
+        bdml_html_text(p, bdml_json_string(method, "error"));
+        end(p);
+    }
+}
+
 static void look_at_path(bdml_html *p, const json_t *run, bool *some)
 {
     const json_t *rows = json_object_get(run, "path");
@@ -118,6 +133,7 @@ bool bdml_page_hints(bdml_html *p, const json_t *runs)
     json_array_foreach(runs, i, run)
     {
         if (bdml_has_errors(run)) compare(p, run, &some);
+        tell_refusals(p, run, &some);
         if (bdml_has_path(run)) look_at_path(p, run, &some);
         if (bdml_is_training(run)) look_at_training(p, run, &some);
         if (*bdml_json_string(run, "error") && !bdml_is_infeasible(run)) {

@@ -16,14 +16,21 @@ const json_t *bdml_find_run(const json_t *runs, bool (*has)(const json_t *run))
     return NULL;
 }
 
-static const json_t *first_method(const json_t *run)
+/* Does a method have this figure? The first one may have refused the data. */
+static bool some_method_has(const json_t *run, const char *key)
 {
-    return json_array_get(json_object_get(run, "methods"), 0);
+    size_t i;
+    json_t *method;
+    json_array_foreach(json_object_get(run, "methods"), i, method)
+    {
+        if (json_is_number(json_object_get(method, key))) return true;
+    }
+    return false;
 }
 
 bool bdml_is_evaluation(const json_t *run)
 {
-    return json_object_get(first_method(run), "error_mean") != NULL;
+    return some_method_has(run, "error_mean");
 }
 
 bool bdml_is_infeasible(const json_t *run)
@@ -38,7 +45,7 @@ bool bdml_is_training(const json_t *run)
 
 bool bdml_is_verification(const json_t *run)
 {
-    return json_object_get(first_method(run), "auc") != NULL;
+    return some_method_has(run, "auc");
 }
 
 const json_t *bdml_find_method(const json_t *run, const char *name)
@@ -190,6 +197,16 @@ bdml_status bdml_page_write(bdml_handle *h, const json_t *runs, const char *path
     char *text = NULL;
     size_t size = 0;
     bdml_file *file = NULL;
+    size_t i, known = 0;
+    json_t *run;
+    json_array_foreach(runs, i, run) known += bdml_has_errors(run) || bdml_has_path(run) ||
+                                              bdml_is_training(run) || bdml_has_spectrum(run) ||
+                                              json_object_get(run, "methods") != NULL;
+    if (known == 0)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: nothing to show: a result is what eval, path, train, verify or adapt "
+                         "print with --json",
+                         path);
     bdml_html p = {h, open_memstream(&text, &size)};
 
     if (!p.f) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while making the page");

@@ -32,8 +32,12 @@ static void say_evaluation(bdml_html *p, const json_t *run)
 {
     size_t i;
     json_t *method;
-    bdml_html_printf(p, "Asked: whether the %.0f nearest neighbours tell the classes of ",
-                     bdml_json_number(run, "neighbors"));
+    double neighbors = bdml_json_number(run, "neighbors"); /* "auto": a number of its own each */
+    if (isnan(neighbors))
+        fputs("Asked: whether the nearest neighbours tell the classes of ", p->f);
+    else
+        bdml_html_printf(p, "Asked: whether the %.0f nearest neighbours tell the classes of ",
+                         neighbors);
     say_data(p, run);
     bdml_html_printf(p, " apart, over %.0f splits with %.3g %% of the rows held back. Found: ",
                      bdml_json_number(run, "splits"),
@@ -44,6 +48,12 @@ static void say_evaluation(bdml_html *p, const json_t *run)
         if (method == mine || isnan(bdml_json_number(method, "error_mean"))) continue;
         if (!best || bdml_json_number(method, "error_mean") < bdml_json_number(best, "error_mean"))
             best = method;
+    }
+    if (mine && isnan(bdml_json_number(mine, "error_mean"))) {
+        fputs("bdml gave no metric (", p->f);
+        bdml_html_text(p, bdml_json_string(mine, "error"));
+        fputs(best ? "); of the others the best is " : ")", p->f);
+        mine = NULL;
     }
     if (mine) say_error(p, mine);
     if (mine && best)

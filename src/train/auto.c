@@ -128,7 +128,7 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     bdml_model *model = NULL;
 
     BDML_GO(bdml_set(own, "scale", s->scale[job % s->scales]));
-    BDML_GO(bdml_set(own, "neighbors", "3"));
+    if (s->votes > 1) BDML_GO(bdml_set(own, "neighbors", "3"));
     BDML_GO(bdml_set(own, "checkpoint", ""));
     BDML_GO(bdml_set(own, "resume", ""));
     BDML_GO(split_fold(own, s, (int)(job / s->scales), &train, &test));

@@ -61,7 +61,12 @@ static bdml_status describe(bdml_handle *h, const bdml_lowrank_settings *s,
         }
         if (r->relaxed)
             bad |= json_object_set_new(o, "relaxation", describe_relaxation(&r->relaxation));
-        if (r->infeasible) bad |= json_object_set_new(o, "infeasible_for_every_q", json_true());
+        bad |= json_object_set_new(o, "searched_all_dimensions", json_boolean(r->whole));
+        if (r->infeasible)
+            bad |= json_object_set_new(o,
+                                       r->whole ? "infeasible_for_every_q"
+                                                : "infeasible_where_searched",
+                                       json_true());
     }
     if (bad || json_object_set_new(model->info, "low_rank", o) != 0)
         return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
@@ -238,8 +243,13 @@ static bdml_status fit_joint(bdml_handle *h, const bdml_training *t, const bdml_
     if (status == BDML_OK) status = bdml_claim_result(h, &solved, model);
     bdml_reference_free(&reference);
     if (status == BDML_ERR_INFEASIBLE)
-        status = report.infeasible
+        status = report.infeasible && report.whole
                      ? bdml_fail_context(h, status, "with every Q of rank %d", s->q)
+                 : report.infeasible
+                     ? bdml_fail_context(h, status,
+                                         "with every Q of rank %d in the %d dimensions searched "
+                                         "(q-span; more may do)",
+                                         s->q, report.span)
                      : bdml_fail_context(h, status, "with Q at its start (another start may do)");
     if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) goto done;
     if (f.selection && json_object_set(model->info, "selection", f.selection) != 0)

@@ -295,7 +295,8 @@ bdml_status recipe_check_settings(bdml_handle *h)
 static bool pairs_are_open(const bdml_handle *h)
 {
     return !bdml_opt_changed(h, BDML_OPT_DISTORTION) && !bdml_opt_int(h, BDML_OPT_HARD) &&
-           !bdml_opt_int(h, BDML_OPT_DIAGONAL) && !(bdml_opt_real(h, BDML_OPT_TRACE) > 0.0) &&
+           bdml_opt_int(h, BDML_OPT_RANK) == 0 && !bdml_opt_int(h, BDML_OPT_DIAGONAL) &&
+           !(bdml_opt_real(h, BDML_OPT_TRACE) > 0.0) &&
            bdml_opt_int(h, BDML_OPT_SOLVER) == BDML_SOLVER_ENGINE;
 }
 
