@@ -63,6 +63,8 @@ works "semi" adapt $domains --splits-file splits.csv --semi --methods euclidean,
 has "semi" '"method": "mmdt"' out
 has "semi" '"test_points": 20' out
 has "semi" '"labelled_target_points": 4' out
+works "fewer trials than splits" adapt $domains --splits-file splits.csv --trials 1 --methods euclidean --json
+has "fewer trials than splits" '"splits": 1' out
 works "random" adapt $domains --trials 4 --source-per-class 6 --methods euclidean --json --jobs 1
 grep -v seconds out >first
 works "random again" adapt $domains --trials 4 --source-per-class 6 --methods euclidean --json --jobs 2

@@ -82,6 +82,48 @@ static void as_good_as_euclidean_is_said(void **state)
     free(page);
 }
 
+/* The first method refused: the others are shown, the reason is told, and nothing is NaN. */
+static void refusals_are_told(void **state)
+{
+    bdml_handle *h = *state;
+    char *page = page_of(
+        h,
+        "[{\"neighbors\": \"auto\", \"methods\": [{\"method\": \"bdml\", \"error\": \"no "
+        "<metric>\", "
+        "\"error_mean\": null}, {\"method\": \"lda\", \"error_mean\": 2, \"errors\": [1, 3]}]}]");
+    check_true(
+        strstr(page, "bdml gave no metric (no &lt;metric&gt;); of the others the best is lda"));
+    check_true(strstr(page, "bdml gave no result: no &lt;metric&gt;") != NULL);
+    check_true(strstr(page, "Error of each method") && !strstr(page, "nan %"));
+    free(page);
+    json_t *nothing = parse("[{}]");
+    check_fails(h, bdml_page_write(h, nothing, PAGE), BDML_ERR_DATA, "nothing to show");
+    json_decref(nothing);
+}
+
+/* Random splits share rows: s/sqrt(n) times sqrt(1 + n test/train). Here differences 1 and 3, s = sqrt(2),
+ * n = 2, test/train = 1/2: se = sqrt(2 (1/2 + 1/2)). Folds are left as they are. */
+static void shared_rows_are_counted(void **state)
+{
+    (void)state;
+    json_t *run = parse("{\"folds\": 0, \"train_points\": 10, \"test_points\": 5}");
+    json_t *a = parse("{\"errors\": [2, 4]}"), *b = parse("{\"errors\": [1, 1]}");
+    json_t *c = parse("{\"accuracies\": [98, 96]}"), *d = parse("{\"accuracies\": [99, 99]}");
+    double se;
+    check_close(bdml_paired_errors(run, a, b, &se), 2.0, 1e-15);
+    check_close(se, sqrt(2.0), 1e-15);
+    check_close(bdml_paired_errors(run, c, d, &se), 2.0, 1e-15); /* accuracies: the same errors */
+    json_object_set_new(run, "folds", json_integer(2));
+    bdml_paired_errors(run, a, b, &se);
+    check_close(se, 1.0, 1e-15);
+    check_true(isnan(bdml_paired_errors(run, a, d, &se)));
+    json_decref(run);
+    json_decref(a);
+    json_decref(b);
+    json_decref(c);
+    json_decref(d);
+}
+
 static void infeasible_is_told(void **state)
 {
     char *page = page_of(
@@ -196,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(evaluation_is_told),      handle_test(as_good_as_euclidean_is_said),
+        handle_test(refusals_are_told),       handle_test(shared_rows_are_counted),
         handle_test(infeasible_is_told),      handle_test(figures_are_found),
         handle_test(page_without_gnuplot),    handle_test(every_allocation_may_fail),
         cmocka_unit_test(history_is_bounded),

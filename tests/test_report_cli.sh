@@ -55,6 +55,20 @@ done
 "$bdml" report half.json -o bad.html 2>said
 check "half.json is told" grep -q "half.json, line" said
 
+# rows of a constraint file are rows of the whole data
+printf '0,1,1\n2,70,0\n' >pairs.csv
+"$bdml" eval "$wine" --method euclidean --pairs-file pairs.csv --splits 2 2>said
+check "eval refuses constraint files" grep -q "constraint files name rows of the whole data" said
+{ echo "a,b,class"; echo "1,,x"; echo "2,3,x"; echo "4,5,y"; } >holes.csv
+"$bdml" train holes.csv --missing drop --pairs-file pairs.csv 2>said
+check "rows do not shift" grep -q "would mean other rows" said
+# the line that is told gives the same again
+"$bdml" eval "$wine" --method euclidean --splits 2 --stratify=on --json >line.json
+check "flags are told" grep -q -- "--splits 2 --stratify\"" line.json
+# a cell is of a seed
+"$bdml" reproduce distortion "$BDML_SOURCE/data/iris.csv" --splits 1 --results cells --seed 7 >/dev/null 2>&1
+check "cells have a seed" grep -q "seed 7" cells/distortion.json
+
 chromium=$(command -v chromium || command -v chromium-browser || true)
 if [ -n "$chromium" ]; then
     check "Chromium shows the page" timeout 60 "$chromium" --headless --no-sandbox --disable-gpu \

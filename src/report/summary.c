@@ -39,9 +39,12 @@ static void say_evaluation(bdml_html *p, const json_t *run)
         bdml_html_printf(p, "Asked: whether the %.0f nearest neighbours tell the classes of ",
                          neighbors);
     say_data(p, run);
-    bdml_html_printf(p, " apart, over %.0f splits with %.3g %% of the rows held back. Found: ",
-                     bdml_json_number(run, "splits"),
-                     100.0 * bdml_json_number(run, "test_fraction"));
+    fputs(" apart", p->f);
+    double splits = bdml_json_number(run, "splits"), share = bdml_json_number(run, "test_fraction");
+    if (!isnan(splits) && !isnan(share))
+        bdml_html_printf(p, ", over %.0f splits with %.3g %% of the rows held back", splits,
+                         100.0 * share);
+    fputs(". Found: ", p->f);
     const json_t *best = NULL, *mine = bdml_find_method(run, "bdml");
     json_array_foreach(json_object_get(run, "methods"), i, method)
     {
