@@ -63,8 +63,9 @@ static void say_certificate(const bdml_model *model)
             json_number_value(json_object_get(o, "upper")), json_number_value(missed),
             json_number_value(json_object_get(o, "lower")));
     else
-        printf("status     %s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
+        printf("status     %s%s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
                json_string_value(json_object_get(o, "status")),
+               json_object_get(model->info, "low_rank") ? " for this Q" : "",
                json_number_value(json_object_get(o, "lower")),
                json_number_value(json_object_get(o, "upper")),
                json_number_value(json_object_get(o, "gap")));

@@ -208,6 +208,12 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
                          "the best metric is M = 0: missed margins weigh %.4g, and up to %.4g it "
                          "costs less to miss them all; softness must be above 1, got %.4g",
                          s->result->C, s->result->C0, s->result->C / s->result->C0);
+    if (s->result->outcome == BDML_APPROXIMATE && s->result->kappa > 1.01 * s->settings->K)
+        bdml_log(
+            h, BDML_LOG_WARNING,
+            "the metric has distortion %.4g where %g was asked for: the lifted form holds its cap "
+            "only as far as its rounds go; solver engine and mwu-cone hold it exactly",
+            s->result->kappa, s->settings->K);
     if (s->result->stop == BDML_STOP_CANCELLED && !s->result->m)
         return bdml_fail(h, BDML_ERR_CANCELLED,
                          "stopped on request before a metric that meets the margins was found");
