@@ -265,7 +265,9 @@ static bdml_status print_differences(rp_run *r, const table *of, const json_t *c
 static bdml_status print_costs(rp_run *r, const table *of, const json_t *cells, FILE *f)
 {
     cli_table t;
-    fputs("\nSeconds a fit takes, selection of parameters included (condition number of M):\n\n",
+    fputs("\nSeconds a fit takes on the clock, selection of parameters included, as many fits at a "
+          "time as there are "
+          "threads and beside whatever else the machine did (condition number of M):\n\n",
           f);
     begin(&t, r, of, "method", false);
     for (int k = 0; k < method_count(); k++) {
