@@ -121,9 +121,8 @@ bdml_status bdml_gmml_means(bdml_handle *h, int r, const double *S, const double
     double floor = lambda[r - 1] * 1e-300; /* D may be singular: 0^0 is 1, the limit */
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < r; k++)
-            for (int j = 0; j < r; j++)
-                COL(scaled, r, k)
-                [j] = COL(q, r, k)[j] * pow(BDML_MAX(lambda[k], floor), 0.5 * t[i]);
+            for (int j = 0; j < r; j++) COL(scaled, r, k)
+        [j] = COL(q, r, k)[j] * pow(BDML_MAX(lambda[k], floor), 0.5 * t[i]);
         bdml_la_gemm('N', 'N', r, r, r, 1.0, inverse, r, scaled, r, 0.0, l + (size_t)i * rr, r);
     }
 done:

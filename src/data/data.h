@@ -214,7 +214,8 @@ bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const doub
 /* PCA of the data after p's scaling, by the setting "pca": sets center, basis, d_out, variance. */
 bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 /* The same to so many components (below 1: share of variance), whatever the setting says. */
-bdml_status bdml_pca_fit_to(bdml_handle *h, const bdml_dataset *data, double asked, bdml_prepare *p);
+bdml_status bdml_pca_fit_to(bdml_handle *h, const bdml_dataset *data, double asked,
+                            bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);
 
 /* ---- splits (splits.c) -------------------------------------------------------------------------------- */

@@ -118,7 +118,8 @@ const char *bdml_mat_class_text(int class)
 const char *bdml_mat_start(cursor *c, bdml_mat_variable *v)
 {
     part p;
-    if (!bdml_mat_next(c, &p) || p.type != MAT_T_UINT32 || p.bytes != 8) return "its flags are damaged";
+    if (!bdml_mat_next(c, &p) || p.type != MAT_T_UINT32 || p.bytes != 8)
+        return "its flags are damaged";
     uint32_t flags = get_u32(p.data, c->swap);
     v->class = (int)(flags & 0xFF);
     v->complex = flags & MAT_F_COMPLEX;

@@ -88,7 +88,8 @@ bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool 
 /* For matrices of one size d; any number of them in any number of threads, a workspace each. */
 typedef struct bdml_lanczos_ws {
     int d, basis;
-    int first, between, restarts; /* steps to the first look at convergence, between looks; restarts */
+    int first, between,
+        restarts; /* steps to the first look at convergence, between looks; restarts */
     double *q, *alpha, *beta, *y, *work;
     int steps;                 /* out: v = sum over k < steps of combination[k] q_k, */
     const double *combination; /* q_k the k-th vector of the last restart */

@@ -138,7 +138,8 @@ typedef struct recipe_scores {
     int folds;
     const double *score; /* folds rows of recipe_grid_size(grid); NaN: not fitted */
     double tested_over_trained;
-    double most_error; /* a standard error of a difference counts for no more than this; or infinite */
+    double
+        most_error; /* a standard error of a difference counts for no more than this; or infinite */
 } recipe_scores;
 
 /* wanted: choices in the race; those that a fold could not fit leave it. */
