@@ -497,12 +497,48 @@ static void can_be_stopped(void **state)
     bdml_free_dataset(data);
 }
 
+typedef struct told {
+    char text[1024];
+} told;
+
+static void note_line(void *user, bdml_log_level level, const char *line)
+{
+    told *t = user;
+    size_t used = strlen(t->text);
+    if (level == BDML_LOG_WARNING) snprintf(t->text + used, sizeof t->text - used, "%s;", line);
+}
+
+static bdml_status warning_job(bdml_handle *own, void *user, int64_t job)
+{
+    (void)user;
+    if (job % 5 == 3) bdml_log(own, BDML_LOG_WARNING, "job %d", (int)job);
+    bdml_log(own, BDML_LOG_WARNING, "kind %d", (int)(job % 3));
+    return BDML_OK;
+}
+
+/* Whoever ran which: each warning once, in the order of the jobs. */
+static void warnings_do_not_depend_on_workers(void **state)
+{
+    (void)state;
+    for (int workers = 1; workers <= 4; workers++) {
+        bdml_handle *h; /* a handle tells a warning once */
+        told t = {""};
+        assert_int_equal(bdml_create(&h), BDML_OK);
+        bdml_jobs jobs = {"work", 0, 12, 12, workers, warning_job, NULL, NULL};
+        bdml_set_log(h, note_line, &t);
+        check_ok(h, bdml_jobs_run(h, &jobs));
+        assert_string_equal(t.text, "kind 0;kind 1;kind 2;job 3;job 8;");
+        bdml_free(h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(incomplete_beta),
         cmocka_unit_test(student),
         cmocka_unit_test(paired_by_hand),
+        cmocka_unit_test(warnings_do_not_depend_on_workers),
         handle_test(jobs_run_once_each),
         handle_test(jobs_within_jobs),
         handle_test(same_for_any_number_of_jobs),

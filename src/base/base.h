@@ -191,8 +191,8 @@ typedef struct bdml_jobs {
 } bdml_jobs;
 
 /* Run jobs 0..count-1, started in this order. The first failure stops the rest and is returned. What a
- * job writes is its own affair, and must not depend on which worker runs it. Warnings of the calling
- * thread's worker reach the log. */
+ * job writes is its own affair, and must not depend on which worker runs it. Warnings reach
+ * the log when all are done, each once, in the order of the jobs; the rest only of the calling thread's worker. */
 bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs);
 /* Asked by a job: is it being cut short? What it returns then does not count. */
 bool bdml_jobs_stopped(const bdml_handle *own);

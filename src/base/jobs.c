@@ -8,6 +8,13 @@
 #include <omp.h>
 #include <stdlib.h>
 
+/* A warning of a job. */
+typedef struct warning {
+    int64_t job;
+    size_t number; /* as they came: those of one job in its order */
+    char *line;
+} warning;
+
 /* What the workers share. */
 typedef struct watch {
     bdml_handle *h;
@@ -19,7 +26,16 @@ typedef struct watch {
     int64_t excused; /* likewise, of those excused */
     bdml_status status;
     char error[BDML_ERROR_SIZE];
+    warning *warning;
+    size_t warnings, capacity;
 } watch;
+
+/* A worker, for the log of its handle. */
+typedef struct worker {
+    watch *w;
+    int64_t job; /* in work */
+    bool caller; /* the thread that made the call */
+} worker;
 
 static bool stopped(watch *w)
 {
@@ -54,9 +70,21 @@ static int ask(void *user, const char *phase, int64_t done, int64_t total)
     return stopped(w);
 }
 
-static void pass_on(void *user, bdml_log_level level, const char *line)
+static int by_job(const void *a, const void *b)
 {
-    bdml_log(user, level, "%s", line);
+    const warning *x = a, *y = b;
+    if (x->job != y->job) return x->job > y->job ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* In the order of the jobs; the log tells each line once. */
+static void tell_warnings(watch *w)
+{
+    if (w->warnings > 1) qsort(w->warning, w->warnings, sizeof *w->warning, by_job);
+    for (size_t i = 0; i < w->warnings; i++)
+        bdml_log(w->h, BDML_LOG_WARNING, "%s", w->warning[i].line);
+    for (size_t i = 0; i < w->warnings; i++) free(w->warning[i].line);
+    free(w->warning);
 }
 
 bool bdml_jobs_stopped(const bdml_handle *own)
@@ -80,6 +108,27 @@ static void note_failure(watch *w, int64_t job, bdml_status status, const char *
     stop(w);
 }
 
+/* Warnings are kept until the end; the rest is for a person who watches, and comes from one worker. */
+static void hear(void *user, bdml_log_level level, const char *line)
+{
+    const worker *own = user;
+    watch *w = own->w;
+    if (level != BDML_LOG_WARNING) {
+        if (own->caller) bdml_log(w->h, level, "%s", line);
+        return;
+    }
+    bool kept = false;
+#pragma omp critical(bdml_jobs_warning)
+    if (bdml_grow(w->h, &w->warning, &w->capacity, w->warnings + 1, sizeof *w->warning) ==
+        BDML_OK) {
+        char *copy = bdml_strdup(w->h, line);
+        kept = copy != NULL;
+        if (kept) w->warning[w->warnings] = (warning){own->job, w->warnings, copy};
+        w->warnings += kept;
+    }
+    if (!kept) note_failure(w, own->job, BDML_ERR_MEMORY, "out of memory");
+}
+
 static void note_excuse(watch *w, int64_t job, const char *reason)
 {
 #pragma omp critical(bdml_jobs_failure)
@@ -89,9 +138,10 @@ static void note_excuse(watch *w, int64_t job, const char *reason)
     }
 }
 
-static void run_one(watch *w, bdml_handle *own, int64_t job)
+static void run_one(watch *w, worker *me, bdml_handle *own, int64_t job)
 {
     if (stopped(w)) return;
+    me->job = job;
     own->fail_alloc = w->h->fail_alloc;
     bdml_status status = w->jobs->run(own, w->jobs->user, job);
     if (status == BDML_ERR_DATA && w->jobs->why)
@@ -103,7 +153,7 @@ static void run_one(watch *w, bdml_handle *own, int64_t job)
     ask(w, NULL, 0, 0);
 }
 
-static bdml_status make_workers(watch *w, int workers, bdml_handle **own)
+static bdml_status make_workers(watch *w, int workers, worker *me, bdml_handle **own)
 {
     char threads[BDML_NUMBER_SIZE];
     snprintf(threads, sizeof threads, "%d", BDML_MAX(1, bdml_threads(w->h) / workers));
@@ -112,8 +162,9 @@ static bdml_status make_workers(watch *w, int workers, bdml_handle **own)
         if (bdml_set(own[k], "threads", threads) != BDML_OK)
             return bdml_fail(w->h, BDML_ERR_MEMORY, "out of memory");
         bdml_set_progress(own[k], ask, w);
+        me[k] = (worker){.w = w, .caller = k == 0};
+        if (w->h->log) bdml_set_log(own[k], hear, &me[k]);
     }
-    if (w->h->log) bdml_set_log(own[0], pass_on, w->h);
     return BDML_OK;
 }
 
@@ -122,14 +173,20 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
     bdml_status status = BDML_OK;
     int workers = (int)BDML_MAX(1, BDML_MIN(jobs->workers, jobs->count));
     bdml_handle **own = NULL;
+    worker *me = NULL;
     watch w = {.h = h, .jobs = jobs, .level = omp_get_level() + 1, .failed = jobs->count};
     w.excused = jobs->why && jobs->why[0] ? -1 : jobs->count; /* a reason of jobs before stays */
 
     BDML_NEW(h, own, workers);
-    BDML_GO(make_workers(&w, workers, own));
+    BDML_NEW(h, me, workers);
+    BDML_GO(make_workers(&w, workers, me, own));
     BDML_GO(bdml_progress(h, jobs->what, jobs->done, jobs->total));
 #pragma omp parallel for schedule(dynamic) num_threads(workers)
-    for (int64_t k = 0; k < jobs->count; k++) run_one(&w, own[omp_get_thread_num()], k);
+    for (int64_t k = 0; k < jobs->count; k++) {
+        int i = omp_get_thread_num();
+        run_one(&w, &me[i], own[i], k);
+    }
+    tell_warnings(&w);
     if (w.failed < jobs->count && w.status != BDML_ERR_CANCELLED)
         status = bdml_fail(h, w.status, "%s: %s", jobs->what, w.error);
     else if (w.stop)
@@ -139,5 +196,6 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
 done:
     for (int k = 0; own && k < workers; k++) bdml_free(own[k]);
     free(own);
+    free(me);
     return status;
 }
