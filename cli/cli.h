@@ -14,6 +14,7 @@
 
 #include "data/data.h"
 #include "model/model.h"
+#include "report/read.h"
 
 typedef enum cli_opt {
 #define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) CLI_OPT_##id,
@@ -175,6 +176,8 @@ bdml_status cli_curves_write(cli *c, const cli_curves *p,
 void cli_put(json_t *object, const char *key, json_t *value); /* takes over value */
 json_t *cli_real(double v);                                   /* null when not finite */
 bdml_status cli_json_print(cli *c, json_t *object);
+/* JSON text of the library: its members become those of c->result. */
+bdml_status cli_take_result(cli *c, const char *text);
 
 /* ---- what a result tells beside figures ------------------------------------------------------- */
 
@@ -197,6 +200,9 @@ void cli_spectrum_free(cli_spectrum *s);
 
 /* view.c: "view" of the result; left out where there are very many dimensions. */
 bdml_status cli_view_json(cli *c, const bdml_dataset *data, const bdml_model *model);
+
+/* methods.c: --method or --methods, not both, and every name is one: told before the data are read. */
+bdml_status cli_check_methods(cli *c);
 
 /* runs.c: results as --json prints them. */
 bool cli_looks_like_json(const char *path);

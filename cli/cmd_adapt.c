@@ -6,26 +6,13 @@
 
 #include "evaluate/evaluate.h"
 
-/* Names are checked before the data are read. */
+/* What can be told before the data are read. */
 static bdml_status check_arguments(cli *c)
 {
-    const char *list = bdml_get(c->h, "methods"), *one = bdml_get(c->h, "method");
-    const bdml_method **method;
-    int count;
     if (!cli_text_of(c, CLI_OPT_SOURCE)[0] || !cli_text_of(c, CLI_OPT_TARGET)[0])
         return bdml_fail(c->h, BDML_ERR_ARGUMENT,
                          "two domains are needed: --source FILE --target FILE");
-    if (list[0] && bdml_opt_changed(c->h, BDML_OPT_METHOD))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "give --method or --methods, not both");
-    BDML_TRY(bdml_methods_listed(c->h, list[0] ? list : one, &count, &method));
-    free(method);
-    return BDML_OK;
-}
-
-static double number(const json_t *row, const char *key)
-{
-    const json_t *v = json_object_get(row, key);
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+    return cli_check_methods(c);
 }
 
 static void print_setup(cli *c)
@@ -33,13 +20,15 @@ static void print_setup(cli *c)
     const json_t *r = c->result;
     bool semi = json_is_true(json_object_get(r, "semi"));
     printf("%s (%.0f rows) -> %s (%.0f rows), %d features\n", cli_text_of(c, CLI_OPT_SOURCE),
-           number(r, "source_points"), cli_text_of(c, CLI_OPT_TARGET), number(r, "target_points"),
-           (int)number(r, "dimension"));
+           bdml_json_number(r, "source_points"), cli_text_of(c, CLI_OPT_TARGET),
+           bdml_json_number(r, "target_points"), (int)bdml_json_number(r, "dimension"));
     printf("%s: %.0f source rows%s", semi ? "semi-supervised" : "unsupervised",
-           number(r, "train_points"), semi ? "" : " to learn from");
-    if (semi) printf(" and %.0f of the target to learn from", number(r, "labelled_target_points"));
-    printf(", %.0f target rows to test, %.0f splits\n\n", number(r, "test_points"),
-           number(r, "splits"));
+           bdml_json_number(r, "train_points"), semi ? "" : " to learn from");
+    if (semi)
+        printf(" and %.0f of the target to learn from",
+               bdml_json_number(r, "labelled_target_points"));
+    printf(", %.0f target rows to test, %.0f splits\n\n", bdml_json_number(r, "test_points"),
+           bdml_json_number(r, "splits"));
 }
 
 static bdml_status print_table(cli *c, const json_t *methods)
@@ -62,14 +51,14 @@ static bdml_status print_table(cli *c, const json_t *methods)
     {
         const json_t *versus = json_object_get(row, "versus");
         cli_cell(&t, "%s", json_string_value(json_object_get(row, "method")));
-        cli_cell_real(&t, "%.1f", number(row, "accuracy_mean"));
-        cli_cell_real(&t, "%.1f", number(row, "accuracy_se"));
+        cli_cell_real(&t, "%.1f", bdml_json_number(row, "accuracy_mean"));
+        cli_cell_real(&t, "%.1f", bdml_json_number(row, "accuracy_se"));
         if (several) {
-            cli_cell_real(&t, "%+.1f", number(versus, "difference"));
-            cli_cell_real(&t, "%.1f", number(versus, "standard_error"));
+            cli_cell_real(&t, "%+.1f", bdml_json_number(versus, "difference"));
+            cli_cell_real(&t, "%.1f", bdml_json_number(versus, "standard_error"));
         }
-        cli_cell_real(&t, "%.3g", number(row, "kappa"));
-        cli_cell_real(&t, "%.3f", number(row, "fit_seconds"));
+        cli_cell_real(&t, "%.3g", bdml_json_number(row, "kappa"));
+        cli_cell_real(&t, "%.3f", bdml_json_number(row, "fit_seconds"));
     }
     BDML_TRY(cli_table_print(&t, stdout));
     json_array_foreach(methods, i, row)
@@ -90,13 +79,7 @@ bdml_status cli_adapt(cli *c)
     BDML_GO(bdml_read_dataset(c->h, cli_text_of(c, CLI_OPT_SOURCE), &source));
     BDML_GO(cli_read_other(c, cli_text_of(c, CLI_OPT_TARGET), &target));
     BDML_GO(bdml_adapt(c->h, source, target, &text));
-    json_t *result = json_loads(text, 0, NULL);
-    if (!result) {
-        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result");
-        goto done;
-    }
-    json_object_update(c->result, result);
-    json_decref(result);
+    BDML_GO(cli_take_result(c, text));
     cli_progress_clear(c);
     if (cli_json(c)) goto done;
     if (!cli_quiet(c)) print_setup(c);

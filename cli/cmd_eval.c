@@ -6,25 +6,6 @@
 
 #include "evaluate/evaluate.h"
 
-/* Names are checked before the data are read. */
-static bdml_status check_methods(cli *c)
-{
-    const char *list = bdml_get(c->h, "methods"), *one = bdml_get(c->h, "method");
-    const bdml_method **method;
-    int count;
-    if (list[0] && bdml_opt_changed(c->h, BDML_OPT_METHOD))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "give --method or --methods, not both");
-    BDML_TRY(bdml_methods_listed(c->h, list[0] ? list : one, &count, &method));
-    free(method);
-    return BDML_OK;
-}
-
-static double number(const json_t *row, const char *key)
-{
-    const json_t *v = json_object_get(row, key);
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
 static void print_setup(cli *c, const bdml_dataset *data)
 {
     int64_t folds = bdml_opt_int(c->h, BDML_OPT_FOLDS);
@@ -45,16 +26,16 @@ static void add_row(cli_table *t, const json_t *row, bool several)
     const json_t *versus = json_object_get(row, "versus");
     const char *name = json_string_value(json_object_get(row, "method"));
     cli_cell(t, "%s", name ? name : "?");
-    cli_cell_real(t, "%.2f", number(row, "error_mean"));
-    cli_cell_real(t, "%.2f", number(row, "error_std"));
+    cli_cell_real(t, "%.2f", bdml_json_number(row, "error_mean"));
+    cli_cell_real(t, "%.2f", bdml_json_number(row, "error_std"));
     if (several) {
-        double se = number(versus, "standard_error_corrected");
-        cli_cell_real(t, "%+.2f", number(versus, "difference"));
-        cli_cell_real(t, "%.2f", isnan(se) ? number(versus, "standard_error") : se);
-        cli_cell_real(t, "%.2g", number(versus, "p_value"));
+        double se = bdml_json_number(versus, "standard_error_corrected");
+        cli_cell_real(t, "%+.2f", bdml_json_number(versus, "difference"));
+        cli_cell_real(t, "%.2f", isnan(se) ? bdml_json_number(versus, "standard_error") : se);
+        cli_cell_real(t, "%.2g", bdml_json_number(versus, "p_value"));
     }
-    cli_cell_real(t, "%.3g", number(row, "kappa"));
-    cli_cell_real(t, "%.3f", number(row, "fit_seconds"));
+    cli_cell_real(t, "%.3g", bdml_json_number(row, "kappa"));
+    cli_cell_real(t, "%.3f", bdml_json_number(row, "fit_seconds"));
 }
 
 static bdml_status print_table(cli *c, const json_t *methods)
@@ -130,16 +111,10 @@ bdml_status cli_eval(cli *c)
     bdml_dataset *data = NULL;
     char *text = NULL;
 
-    BDML_TRY(check_methods(c));
+    BDML_TRY(cli_check_methods(c));
     BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
     BDML_GO(bdml_evaluate(c->h, data, &text));
-    json_t *result = json_loads(text, 0, NULL);
-    if (!result) {
-        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result");
-        goto done;
-    }
-    json_object_update(c->result, result);
-    json_decref(result);
+    BDML_GO(cli_take_result(c, text));
     cli_progress_clear(c);
     if (cli_json(c)) goto done;
     if (!cli_quiet(c)) print_setup(c, data);

@@ -6,21 +6,10 @@
 #include "report/report.h"
 #include "train/path.h"
 
-static double number(const json_t *row, const char *key)
-{
-    const json_t *v = json_object_get(row, key);
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
-static const char *text(const json_t *row, const char *key)
-{
-    const char *s = json_string_value(json_object_get(row, key));
-    return s ? s : "";
-}
-
 static bool is_chosen(const cli *c, const json_t *row)
 {
-    return number(row, "distortion") == number(json_object_get(c->result, "chosen"), "distortion");
+    return bdml_json_number(row, "distortion") ==
+           bdml_json_number(json_object_get(c->result, "chosen"), "distortion");
 }
 
 /* ---- for people ----------------------------------------------------------------------------------- */
@@ -30,16 +19,17 @@ static void print_setup(const cli *c, const bdml_dataset *data)
     const json_t *r = c->result;
     printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0], data->n, data->d,
            data->classes);
-    printf("reference %s, ", text(r, "reference"));
+    printf("reference %s, ", bdml_json_string(r, "reference"));
     if (json_is_true(json_object_get(r, "hard")))
         printf("hard");
     else
-        printf("softness %g,", number(r, "softness"));
-    printf(" %ss by rule %s: %g targets, %g impostors\n", text(r, "kind"), text(r, "rule"),
-           number(r, "targets"), number(r, "impostors"));
+        printf("softness %g,", bdml_json_number(r, "softness"));
+    printf(" %ss by rule %s: %g targets, %g impostors\n", bdml_json_string(r, "kind"),
+           bdml_json_string(r, "rule"), bdml_json_number(r, "targets"),
+           bdml_json_number(r, "impostors"));
     printf("%g-NN error in %% over %g random splits, %g rows to learn from and %g to test on\n\n",
-           number(r, "neighbors"), number(r, "splits"), number(r, "train_rows"),
-           number(r, "test_rows"));
+           bdml_json_number(r, "neighbors"), bdml_json_number(r, "splits"),
+           bdml_json_number(r, "train_rows"), bdml_json_number(r, "test_rows"));
 }
 
 static bdml_status print_table(cli *c)
@@ -53,16 +43,16 @@ static bdml_status print_table(cli *c)
     for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
     json_array_foreach(json_object_get(c->result, "path"), i, row)
     {
-        const char *status = text(row, "status");
-        cli_cell(&t, "%g", number(row, "distortion"));
-        cli_cell_real(&t, "%.2f", number(row, "ln_kappa"));
-        cli_cell_real(&t, "%.5g", number(row, "lower"));
-        cli_cell_real(&t, "%.5g", number(row, "upper"));
-        cli_cell_real(&t, "%.2f", number(row, "train_error"));
-        cli_cell_real(&t, "%.2f", number(row, "validation_error"));
-        cli_cell_real(&t, "%.2f", number(row, "test_error"));
-        cli_cell_real(&t, "%.2f", number(row, "test_se"));
-        cli_cell_real(&t, "%.2f", number(row, "seconds"));
+        const char *status = bdml_json_string(row, "status");
+        cli_cell(&t, "%g", bdml_json_number(row, "distortion"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "ln_kappa"));
+        cli_cell_real(&t, "%.5g", bdml_json_number(row, "lower"));
+        cli_cell_real(&t, "%.5g", bdml_json_number(row, "upper"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "train_error"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "validation_error"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "test_error"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "test_se"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "seconds"));
         cli_cell(&t, "%s%s", is_chosen(c, row) ? "*" : "",
                  strcmp(status, "optimal") == 0 ? "" : status);
     }
@@ -76,14 +66,15 @@ static void print_findings(const cli *c)
     int n = snprintf(line, sizeof line,
                      "* K = %g is chosen by cross-validation on all rows (--se-rule %g). Chosen "
                      "inside the training rows of each split, it gives a test error of %.2f %%",
-                     number(chosen, "distortion"), number(chosen, "se_rule"),
-                     number(chosen, "test_error"));
-    if (!isnan(number(chosen, "test_se")))
-        snprintf(line + n, sizeof line - (size_t)n, " +- %.2f", number(chosen, "test_se"));
+                     bdml_json_number(chosen, "distortion"), bdml_json_number(chosen, "se_rule"),
+                     bdml_json_number(chosen, "test_error"));
+    if (!isnan(bdml_json_number(chosen, "test_se")))
+        snprintf(line + n, sizeof line - (size_t)n, " +- %.2f",
+                 bdml_json_number(chosen, "test_se"));
     putchar('\n');
     cli_wrap(stdout, line, 0, 2);
     snprintf(line, sizeof line, "\nThe shape: %s.",
-             text(json_object_get(c->result, "shape"), "text"));
+             bdml_json_string(json_object_get(c->result, "shape"), "text"));
     putchar('\n');
     cli_wrap(stdout, line + 1, 0, 2);
     putchar('\n');
@@ -113,10 +104,10 @@ static bdml_status write_table(cli *c, const char *path)
     json_array_foreach(json_object_get(c->result, "path"), i, row)
     {
         for (int k = 0; k < COLUMNS; k++) {
-            double v = number(row, column[k]);
+            double v = bdml_json_number(row, column[k]);
             BDML_GO(isnan(v) ? cli_writer_text(&w, "NA") : cli_writer_real(&w, v));
         }
-        BDML_GO(cli_writer_text(&w, text(row, "status")));
+        BDML_GO(cli_writer_text(&w, bdml_json_string(row, "status")));
         BDML_GO(cli_writer_int(&w, is_chosen(c, row)));
         BDML_GO(cli_writer_end_row(&w));
     }
@@ -150,13 +141,7 @@ bdml_status cli_path(cli *c)
     BDML_TRY(check(c, table, plot));
     BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
     BDML_GO(bdml_path(c->h, data, &json));
-    json_t *result = json_loads(json, 0, NULL);
-    if (!result) {
-        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result");
-        goto done;
-    }
-    json_object_update(c->result, result);
-    json_decref(result);
+    BDML_GO(cli_take_result(c, json));
     cli_progress_clear(c);
     if (!cli_json(c) && strcmp(table, "-") != 0) {
         if (!cli_quiet(c)) print_setup(c, data);

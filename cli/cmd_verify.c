@@ -7,37 +7,18 @@
 #include "report/report.h"
 #include "train/train.h"
 
-/* Names are checked before the data are read. */
+/* What can be told before the data are read. */
 static bdml_status check_settings(cli *c)
 {
-    const char *list = bdml_get(c->h, "methods"), *plot = cli_text_of(c, CLI_OPT_PLOT);
+    const char *plot = cli_text_of(c, CLI_OPT_PLOT);
     if (!bdml_get(c->h, "pairs-file")[0])
         return bdml_fail(c->h, BDML_ERR_ARGUMENT,
                          "verify needs --pairs-file FILE with lines fold,i,j,same or i,j,same");
-    if (list[0] && bdml_opt_changed(c->h, BDML_OPT_METHOD))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "give --method or --methods, not both");
     if (plot[0]) {
         BDML_TRY(bdml_plot_check_name(c->h, plot));
         BDML_TRY(cli_check_output(c, plot));
     }
-    for (const char *p = list[0] ? list : bdml_get(c->h, "method");; p++) {
-        size_t n = strcspn(p, ",");
-        if (!bdml_method_find(c->h, p, n)) return BDML_ERR_ARGUMENT;
-        p += n;
-        if (!*p) return BDML_OK;
-    }
-}
-
-static double number(const json_t *row, const char *key)
-{
-    const json_t *v = json_object_get(row, key);
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
-static const char *text(const json_t *row, const char *key)
-{
-    const char *s = json_string_value(json_object_get(row, key));
-    return s ? s : "?";
+    return cli_check_methods(c);
 }
 
 /* ---- for people -------------------------------------------------------------------------------------- */
@@ -48,13 +29,14 @@ static void print_setup(const cli *c)
     static const char *const on[] = {"the rows of the training pairs of each fold",
                                      "the rows of all pairs", "all rows"};
     printf("%s: %.0f points, %.0f features; %s: %.0f pairs, %.0f of them the same\n",
-           c->argument[0], number(r, "points"), number(r, "dimension"), text(r, "pairs_file"),
-           number(r, "pairs"), number(r, "same"));
-    printf("%.0f folds, %s; metric and threshold from the other folds\n", number(r, "folds"),
-           text(r, "folds_are"));
-    printf("scale %s", text(r, "scale"));
-    if (number(r, "pca") > 0.0)
-        printf(", PCA %g without labels on %s", number(r, "pca"),
+           c->argument[0], bdml_json_number(r, "points"), bdml_json_number(r, "dimension"),
+           bdml_json_string(r, "pairs_file"), bdml_json_number(r, "pairs"),
+           bdml_json_number(r, "same"));
+    printf("%.0f folds, %s; metric and threshold from the other folds\n",
+           bdml_json_number(r, "folds"), bdml_json_string(r, "folds_are"));
+    printf("scale %s", bdml_json_string(r, "scale"));
+    if (bdml_json_number(r, "pca") > 0.0)
+        printf(", PCA %g without labels on %s", bdml_json_number(r, "pca"),
                on[bdml_opt_int(c->h, BDML_OPT_PCA_ON)]);
     printf("\n\n");
 }
@@ -70,13 +52,13 @@ static bdml_status print_table(cli *c, const json_t *methods)
     for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
     json_array_foreach(methods, i, row)
     {
-        cli_cell(&t, "%s", text(row, "method"));
-        cli_cell_real(&t, "%.2f", number(row, "accuracy_mean"));
-        cli_cell_real(&t, "%.2f", number(row, "accuracy_se"));
-        cli_cell_real(&t, "%.4f", number(row, "auc"));
-        cli_cell_real(&t, "%.2f", number(row, "eer"));
-        cli_cell_real(&t, "%.4g", number(row, "kappa"));
-        cli_cell_real(&t, "%.2f", number(row, "fit_seconds"));
+        cli_cell(&t, "%s", bdml_json_string(row, "method"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "accuracy_mean"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "accuracy_se"));
+        cli_cell_real(&t, "%.4f", bdml_json_number(row, "auc"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "eer"));
+        cli_cell_real(&t, "%.4g", bdml_json_number(row, "kappa"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(row, "fit_seconds"));
     }
     return cli_table_print(&t, stdout);
 }
@@ -88,8 +70,9 @@ static void print_differences(const json_t *list)
     if (json_array_size(list) > 0) printf("\n");
     json_array_foreach(list, i, row)
     {
-        printf("%s - %s: %+.2f (s.e. %.2f) fold by fold\n", text(row, "method"),
-               text(row, "against"), number(row, "difference"), number(row, "standard_error"));
+        printf("%s - %s: %+.2f (s.e. %.2f) fold by fold\n", bdml_json_string(row, "method"),
+               bdml_json_string(row, "against"), bdml_json_number(row, "difference"),
+               bdml_json_number(row, "standard_error"));
     }
 }
 
@@ -124,8 +107,8 @@ static bdml_status draw(cli *c, const char *file, bool *drawn)
         double *x = v + 2 * i * points, *y = x + points;
         fill(json_object_get(roc, "false_positive"), x);
         fill(json_object_get(roc, "true_positive"), y);
-        bdml_snprintf(c->h->c_locale, label[i], LABEL, "%s (AUC %.3f)", text(row, "method"),
-                      number(row, "auc"));
+        bdml_snprintf(c->h->c_locale, label[i], LABEL, "%s (AUC %.3f)",
+                      bdml_json_string(row, "method"), bdml_json_number(row, "auc"));
         series[i] = (bdml_plot_series){.title = label[i],
                                        .style = BDML_PLOT_LINE,
                                        .colour = (int)(i % 8),
@@ -164,13 +147,7 @@ bdml_status cli_verify(cli *c)
     BDML_TRY(check_settings(c));
     BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
     BDML_GO(bdml_verify(c->h, data, &json));
-    json_t *result = json_loads(json, 0, NULL);
-    if (!result) {
-        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result");
-        goto done;
-    }
-    json_object_update(c->result, result);
-    json_decref(result);
+    BDML_GO(cli_take_result(c, json));
     if (plot[0]) BDML_GO(cli_wrote(c, draw(c, plot, &drawn)));
     if (drawn) cli_put(c->result, "plot", bdml_json_text(plot));
     cli_progress_clear(c);

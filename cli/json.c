@@ -109,3 +109,12 @@ bdml_status cli_json_print(cli *c, json_t *object)
     return cli_wrote(c, bdml_fail(c->h, BDML_ERR_IO, "standard output: writing failed: %s",
                                   strerror(errno)));
 }
+
+bdml_status cli_take_result(cli *c, const char *text)
+{
+    json_t *result = json_loads(text, 0, NULL);
+    int bad = !result || json_object_update(c->result, result);
+    json_decref(result);
+    return bad ? bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result")
+               : BDML_OK;
+}

@@ -295,21 +295,34 @@ static void all_methods(void **state)
 {
     bdml_handle *h = *state;
     const bdml_method **method;
-    int count, labels = 0;
-    check_ok(h, bdml_methods_listed(h, "all", &count, &method));
-    for (int i = 0; i < bdml_method_count(); i++) {
-        int uses = bdml_method_at(i)->uses;
-        labels += (uses & BDML_USES_LABELS) && !(uses & BDML_USES_DOMAINS);
+    static const bdml_uses kinds[] = {BDML_USES_LABELS, BDML_USES_PAIRS};
+    int count;
+    for (int k = 0; k < 2; k++) {
+        int known = 0;
+        check_ok(h, bdml_set(h, "methods", "all"));
+        check_ok(h, bdml_methods_listed(h, kinds[k], &count, &method));
+        for (int i = 0; i < bdml_method_count(); i++) {
+            int uses = bdml_method_at(i)->uses;
+            known += (uses & (int)kinds[k]) && !(uses & BDML_USES_DOMAINS);
+        }
+        assert_int_equal(count, known);
+        assert_string_equal(method[0]->name, "bdml");
+        free(method);
     }
-    assert_int_equal(count, labels);
-    assert_string_equal(method[0]->name, "bdml");
-    free(method);
-    check_fails(h, bdml_methods_listed(h, "whiten,all", &count, &method), BDML_ERR_ARGUMENT,
+    check_ok(h, bdml_set(h, "methods", "whiten,all"));
+    check_fails(h, bdml_methods_listed(h, BDML_USES_LABELS, &count, &method), BDML_ERR_ARGUMENT,
                 "no method 'all'");
     assert_null(method);
-    check_ok(h, bdml_methods_listed(h, "whiten,bdml", &count, &method));
+    check_ok(h, bdml_set(h, "methods", "whiten, bdml"));
+    check_ok(h, bdml_methods_listed(h, BDML_USES_LABELS, &count, &method));
     assert_int_equal(count, 2);
     assert_string_equal(method[1]->name, "bdml");
+    free(method);
+    check_ok(h, bdml_set(h, "methods", "")); /* unset: the one method */
+    check_ok(h, bdml_set(h, "method", "lda"));
+    check_ok(h, bdml_methods_listed(h, BDML_USES_LABELS, &count, &method));
+    assert_int_equal(count, 1);
+    assert_string_equal(method[0]->name, "lda");
     free(method);
 }
 

@@ -137,8 +137,8 @@ static bdml_status print_half(rp_run *r, const json_t *cells, bool semi, int *wo
                                               "euclidean")
                                   : method_of(cell, name[k]);
             bdml_adapt_figure p = printed(task, semi, name[k]);
-            double ours = rp_number(m, "accuracy_mean");
-            rp_cell_pair(&t, "%.1f", ours, rp_number(m, "accuracy_se"));
+            double ours = bdml_json_number(m, "accuracy_mean");
+            rp_cell_pair(&t, "%.1f", ours, bdml_json_number(m, "accuracy_se"));
             if (strcmp(name[k], "euclidean") != 0) rp_cell_pair(&t, "%.1f", p.accuracy, p.error);
             if (strcmp(name[k], "bdml") != 0 || isnan(ours) || isnan(p.accuracy)) continue;
             (*run_cells)++;

@@ -121,9 +121,9 @@ static bdml_status width_run(rp_run *r, int i, json_t **cell)
 static void figures_of(const json_t *cell, double figure[FIGURES])
 {
     const json_t *method = json_array_get(json_object_get(cell, "methods"), 0);
-    figure[0] = rp_number(method, "kappa");
-    figure[1] = rp_number(method, "error_mean");
-    figure[2] = rp_number(method, "error_std");
+    figure[0] = bdml_json_number(method, "kappa");
+    figure[1] = bdml_json_number(method, "error_mean");
+    figure[2] = bdml_json_number(method, "error_std");
     if (isnan(figure[0]) && !isnan(figure[1])) figure[0] = INFINITY;
 }
 

@@ -85,20 +85,21 @@ static void difference_cell(cli_table *t, const json_t *mine, const json_t *othe
 static void print_row(rp_run *r, cli_table *t, const json_t *cells, const bdml_face_row *e)
 {
     const json_t *m = result_of(r, cells, e->method);
-    double kappa = rp_number(m, "kappa");
+    double kappa = bdml_json_number(m, "kappa");
     if (!e->method)
         cli_cell(t, "%s (quoted)", e->name);
     else
         cli_cell(t, strcmp(e->method, "bdml") == 0 ? "**%s**" : "%s", e->name);
-    rp_cell_pair(t, "%.2f", rp_number(m, "accuracy_mean"), rp_number(m, "accuracy_se"));
+    rp_cell_pair(t, "%.2f", bdml_json_number(m, "accuracy_mean"),
+                 bdml_json_number(m, "accuracy_se"));
     difference_cell(t, result_of(r, cells, "bdml"), m);
     if (m && isnan(kappa))
         cli_cell(t, "inf");
     else
         cli_cell_real(t, "%.4g", kappa);
-    cli_cell_real(t, "%.3f", rp_number(m, "auc"));
-    cli_cell_real(t, "%.2f", rp_number(m, "eer"));
-    cli_cell_real(t, "%.2f", rp_number(m, "fit_seconds"));
+    cli_cell_real(t, "%.3f", bdml_json_number(m, "auc"));
+    cli_cell_real(t, "%.2f", bdml_json_number(m, "eer"));
+    cli_cell_real(t, "%.2f", bdml_json_number(m, "fit_seconds"));
     rp_cell_pair(t, "%.2f", e->accuracy, e->standard_error);
     cli_cell_real(t, "%.4g", e->kappa);
 }

@@ -56,11 +56,12 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
     for (int i = 0; i < CURVES; i++) cli_cell(&t, "%s", curves[i].title);
     const json_t *first = json_object_get(rp_cell(&rp_figure2, r, cells, 0), "path");
     for (size_t k = 0; k < json_array_size(first); k++) {
-        cli_cell(&t, "%g", rp_number(json_array_get(first, k), "distortion"));
+        cli_cell(&t, "%g", bdml_json_number(json_array_get(first, k), "distortion"));
         for (int i = 0; i < CURVES; i++) {
             const json_t *path = json_object_get(rp_cell(&rp_figure2, r, cells, i), "path");
             const json_t *at = json_array_get(path, k);
-            rp_cell_pair(&t, "%.2f", rp_number(at, "test_error"), rp_number(at, "test_se"));
+            rp_cell_pair(&t, "%.2f", bdml_json_number(at, "test_error"),
+                         bdml_json_number(at, "test_se"));
         }
     }
     fputs("Test error in % (standard error over the splits) with the distortion capped at K:\n\n",
@@ -82,12 +83,12 @@ static bdml_status draw(rp_run *r, const json_t *cells, const char *path)
     const json_t *first = json_object_get(rp_cell(&rp_figure2, r, cells, 0), "path");
     int n = (int)BDML_MIN(json_array_size(first), (size_t)MOST_K);
     for (int k = 0; k < n; k++)
-        x[k] = log(rp_number(json_array_get(first, (size_t)k), "distortion"));
+        x[k] = log(bdml_json_number(json_array_get(first, (size_t)k), "distortion"));
     for (int i = 0; i < CURVES; i++) {
         const json_t *list = json_object_get(rp_cell(&rp_figure2, r, cells, i), "path");
         names[i] = curves[i].title;
         for (int k = 0; k < n; k++)
-            y[i * n + k] = rp_number(json_array_get(list, (size_t)k), "test_error");
+            y[i * n + k] = bdml_json_number(json_array_get(list, (size_t)k), "test_error");
     }
     cli_curves plot = {.title = "Test error against distortion",
                        .x_label = "ln K",

@@ -36,9 +36,9 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
     for (int i = 0; i < 3; i++) {
         const json_t *cell = rp_cell(&rp_geometry, r, cells, i);
         cli_cell(&t, "(%c)", 'a' + i);
-        cli_cell_real(&t, "%.2f", rp_number(cell, "log_det"));
-        cli_cell_real(&t, "%.2f", rp_number(cell, "frobenius"));
-        cli_cell_real(&t, "%.3g", rp_number(cell, "kappa"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(cell, "log_det"));
+        cli_cell_real(&t, "%.2f", bdml_json_number(cell, "frobenius"));
+        cli_cell_real(&t, "%.3g", bdml_json_number(cell, "kappa"));
         cli_cell(&t, "%s", paper[i]);
         cli_cell(&t, "%.4g, %.4g, %.4g", bdml_ellipsoids[i][0], bdml_ellipsoids[i][1],
                  bdml_ellipsoids[i][2]);

@@ -57,7 +57,6 @@ json_t *rp_missing(const char *fmt, ...) BDML_PRINTF(1, 2);
  * or NULL. out: PATH_MAX bytes. */
 enum { RP_PATH = 4096 };
 const char *rp_data(const char *name, char *out);
-double rp_number(const json_t *o, const char *key); /* NaN: not there */
 /* "1.13 +- 0.4", "-": not there */
 void rp_cell_pair(cli_table *t, const char *fmt, double v, double spread);
 

@@ -86,12 +86,6 @@ const char *rp_data(const char *name, char *out)
     return access(out, R_OK) == 0 ? out : NULL;
 }
 
-double rp_number(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
 void rp_cell_pair(cli_table *t, const char *fmt, double v, double spread)
 {
     char number[64], both[160];

@@ -198,8 +198,8 @@ static bdml_status print_errors(rp_run *r, const table *of, const json_t *cells,
         for (int i = 0; i < of->sets; i++) {
             int s = of->set[i];
             const json_t *result = result_of(cells, s, k, of->splits[i]);
-            rp_cell_pair(&t, "%.2f", rp_number(result, "error_mean"),
-                         rp_number(result, "error_std"));
+            rp_cell_pair(&t, "%.2f", bdml_json_number(result, "error_mean"),
+                         bdml_json_number(result, "error_std"));
             if (of->paper && k < ROWS)
                 rp_cell_pair(&t, "%.2f", rows[k].error[s], rows[k].deviation[s]);
             else if (of->paper)
@@ -274,7 +274,8 @@ static bdml_status print_costs(rp_run *r, const table *of, const json_t *cells, 
         label_cell(&t, k);
         for (int i = 0; i < of->sets; i++) {
             const json_t *result = result_of(cells, of->set[i], k, of->splits[i]);
-            double kappa = rp_number(result, "kappa"), seconds = rp_number(result, "fit_seconds");
+            double kappa = bdml_json_number(result, "kappa"),
+                   seconds = bdml_json_number(result, "fit_seconds");
             if (isnan(seconds))
                 cli_cell(&t, "-");
             else if (isnan(kappa))

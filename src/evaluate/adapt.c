@@ -260,14 +260,12 @@ static bdml_status adapt(bdml_handle *h, const bdml_dataset *source, const bdml_
                          char **json)
 {
     bdml_status status = BDML_OK;
-    const char *list = bdml_opt_text(h, BDML_OPT_METHODS);
     const bdml_method **method = NULL;
     bdml_dataset *xs = NULL, *xt = NULL;
     adaptation a = {.semi = bdml_opt_int(h, BDML_OPT_SEMI) != 0};
 
     BDML_GO(check_domains(h, source, target));
-    BDML_GO(bdml_methods_listed(h, *list ? list : bdml_opt_text(h, BDML_OPT_METHOD), &a.methods,
-                                &method));
+    BDML_GO(bdml_methods_listed(h, BDML_USES_LABELS, &a.methods, &method));
     BDML_GO(copy_rows(h, source, &xs));
     BDML_GO(align(h, source, target, &xt));
     BDML_GO(adapt_rows(h, xs));

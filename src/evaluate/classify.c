@@ -127,7 +127,6 @@ static bdml_status check_settings(bdml_handle *h, const bdml_dataset *data)
 static bdml_status init(bdml_handle *h, const bdml_dataset *data, evaluation *e)
 {
     bdml_status status = BDML_OK;
-    const char *list = bdml_opt_text(h, BDML_OPT_METHODS);
     const bdml_method **method = NULL;
     int64_t *order = NULL;
     bdml_protocol *p = &e->protocol;
@@ -135,8 +134,7 @@ static bdml_status init(bdml_handle *h, const bdml_dataset *data, evaluation *e)
     p->data = data;
     p->folds = (int)bdml_opt_int(h, BDML_OPT_FOLDS);
     p->splits = p->folds ? p->folds : (int)bdml_opt_int(h, BDML_OPT_SPLITS);
-    BDML_GO(bdml_methods_listed(h, *list ? list : bdml_opt_text(h, BDML_OPT_METHOD), &e->methods,
-                                &method));
+    BDML_GO(bdml_methods_listed(h, BDML_USES_LABELS, &e->methods, &method));
     BDML_GO(bdml_scores_new(h, e->methods, method, p->splits, data->classes, &e->score));
     BDML_NEW(h, order, data->n);
     BDML_GO(split_rows(h, data, 0, order, &p->train));

@@ -45,9 +45,9 @@ typedef struct bdml_score {
     char reason[BDML_ERROR_SIZE];
 } bdml_score;
 
-/* The methods of a list "a,b,c", or of "all": those that learn from labels and need no second domain.
- * BDML_ERR_ARGUMENT for a name that is none. */
-bdml_status bdml_methods_listed(bdml_handle *h, const char *list, int *count,
+/* The methods of the setting "methods", a list "a,b,c", or of "method" when that is unset; "all": those that
+ * learn from `uses` and need no second domain. BDML_ERR_ARGUMENT for a name that is none. */
+bdml_status bdml_methods_listed(bdml_handle *h, bdml_uses uses, int *count,
                                 const bdml_method ***out);
 bdml_status bdml_scores_new(bdml_handle *h, int count, const bdml_method *const *method, int splits,
                             int classes, bdml_score **out);

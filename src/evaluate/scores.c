@@ -3,26 +3,28 @@
 
 #include <stdlib.h>
 
-static bdml_status all_methods(bdml_handle *h, int *count, const bdml_method ***out)
+static bdml_status all_methods(bdml_handle *h, bdml_uses uses, int *count, const bdml_method ***out)
 {
     bdml_status status = BDML_OK;
     BDML_NEW(h, *out, bdml_method_count());
     for (int i = 0; i < bdml_method_count(); i++) {
         const bdml_method *m = bdml_method_at(i);
-        if ((m->uses & BDML_USES_LABELS) && !(m->uses & BDML_USES_DOMAINS)) (*out)[(*count)++] = m;
+        if ((m->uses & (int)uses) && !(m->uses & BDML_USES_DOMAINS)) (*out)[(*count)++] = m;
     }
 done:
     return status;
 }
 
-bdml_status bdml_methods_listed(bdml_handle *h, const char *list, int *count,
+bdml_status bdml_methods_listed(bdml_handle *h, bdml_uses uses, int *count,
                                 const bdml_method ***out)
 {
     bdml_status status = BDML_OK;
+    const char *list = bdml_opt_text(h, BDML_OPT_METHODS);
     int names = 1;
     *count = 0;
     *out = NULL;
-    if (strcmp(list, "all") == 0) return all_methods(h, count, out);
+    if (!list[0]) list = bdml_opt_text(h, BDML_OPT_METHOD);
+    if (strcmp(list, "all") == 0) return all_methods(h, uses, count, out);
     for (const char *p = list; *p; p++) names += *p == ',';
     BDML_NEW(h, *out, names);
     for (const char *p = list;; p++) {

@@ -31,38 +31,26 @@ static void free_setup(bdml_verify_setup *s)
     free(s->z);
 }
 
-static bdml_status add_method(bdml_handle *h, const char *name, size_t length, bdml_verify_setup *s)
-{
-    bdml_status status = BDML_OK;
-    const bdml_method *method = bdml_method_find(h, name, length);
-    if (!method) return BDML_ERR_ARGUMENT;
-    if (!(method->uses & (BDML_USES_PAIRS | BDML_USES_NOTHING)))
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "method %s learns from classes, not from pairs, and cannot verify",
-                         method->name);
-    s->score[s->methods].method = method;
-    BDML_NEW(h, s->score[s->methods].fold, s->pairs.folds);
-    s->methods++;
-done:
-    return status;
-}
-
-/* "a,b,c" of the setting methods; unset: the setting method alone. */
 static bdml_status list_methods(bdml_handle *h, bdml_verify_setup *s)
 {
     bdml_status status = BDML_OK;
-    const char *list = bdml_opt_text(h, BDML_OPT_METHODS);
-    if (!*list) list = bdml_opt_text(h, BDML_OPT_METHOD);
-    int names = 1;
-    for (const char *p = list; *p; p++) names += *p == ',';
-    BDML_NEW(h, s->score, names);
-    for (const char *p = list;; p++) {
-        size_t length = strcspn(p, ",");
-        BDML_GO(add_method(h, p, length, s));
-        p += length;
-        if (!*p) break;
+    const bdml_method **method = NULL;
+    int count;
+    BDML_GO(bdml_methods_listed(h, BDML_USES_PAIRS, &count, &method));
+    BDML_NEW(h, s->score, count);
+    for (int m = 0; m < count; m++) {
+        if (!(method[m]->uses & (BDML_USES_PAIRS | BDML_USES_NOTHING))) {
+            status = bdml_fail(h, BDML_ERR_ARGUMENT,
+                               "method %s learns from classes, not from pairs, and cannot verify",
+                               method[m]->name);
+            goto done;
+        }
+        s->score[m].method = method[m];
+        BDML_NEW(h, s->score[m].fold, s->pairs.folds);
+        s->methods++;
     }
 done:
+    free(method);
     return status;
 }
 
