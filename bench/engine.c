@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "gaussian.h"
+
 #include "linalg/linalg.h"
 #include "solver/solver.h"
-
-enum { CLASSES = 5 };
 
 static void print_line(void *user, bdml_log_level level, const char *line)
 {
@@ -31,27 +31,6 @@ static void check(bdml_handle *h, bdml_status status)
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
-
-/* n points of d dimensions around CLASSES normal centres, `spread` times as far apart as the points. */
-static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d, double spread)
-{
-    bdml_rng r = bdml_rng_make(1, 2);
-    double *x = malloc(sizeof *x * (size_t)n * (size_t)d),
-           *centre = malloc(sizeof *x * CLASSES * (size_t)d);
-    int64_t *y = malloc(sizeof *y * (size_t)n);
-    bdml_dataset *data = NULL;
-    if (!x || !centre || !y) exit(1);
-    for (int i = 0; i < CLASSES * d; i++) centre[i] = spread * bdml_rng_normal(&r);
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = (int64_t)bdml_rng_below(&r, CLASSES);
-        for (int j = 0; j < d; j++) x[i * d + j] = centre[y[i] * d + j] + bdml_rng_normal(&r);
-    }
-    check(h, bdml_dataset_from_arrays(h, n, d, x, d, y, &data));
-    free(x);
-    free(centre);
-    free(y);
-    return data;
-}
 
 /* Seconds of processor time so far: with one thread, what other work on the machine does not change. */
 static double processor(void)

@@ -13,9 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gaussian.h"
+
 #include "train/train.h"
 
-enum { CLASSES = 5 };
 static const double SPREAD = 0.3;
 
 static void check(bdml_handle *h, bdml_status status)
@@ -23,26 +24,6 @@ static void check(bdml_handle *h, bdml_status status)
     if (status == BDML_OK) return;
     fprintf(stderr, "bench_methods: %s\n", bdml_last_error(h));
     exit(1);
-}
-
-static bdml_dataset *gaussian(bdml_handle *h, int64_t n, int d)
-{
-    bdml_rng r = bdml_rng_make(1, 2);
-    double *x = malloc(sizeof *x * (size_t)n * (size_t)d),
-           *centre = malloc(sizeof *x * CLASSES * (size_t)d);
-    int64_t *y = malloc(sizeof *y * (size_t)n);
-    bdml_dataset *data = NULL;
-    if (!x || !centre || !y) exit(1);
-    for (int i = 0; i < CLASSES * d; i++) centre[i] = SPREAD * bdml_rng_normal(&r);
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = (int64_t)bdml_rng_below(&r, CLASSES);
-        for (int j = 0; j < d; j++) x[i * d + j] = centre[y[i] * d + j] + bdml_rng_normal(&r);
-    }
-    check(h, bdml_dataset_from_arrays(h, n, d, x, d, y, &data));
-    free(x);
-    free(centre);
-    free(y);
-    return data;
 }
 
 /* In the child: train, print what can be said of the fit. */
@@ -130,7 +111,7 @@ int main(int argc, char **argv)
             check(h, bdml_set(h, name, value));
     }
     if (synthetic)
-        data = gaussian(h, argc < 2 ? 1000 : atoll(argv[2]), argc < 2 ? 10 : atoi(argv[3]));
+        data = gaussian(h, argc < 2 ? 1000 : atoll(argv[2]), argc < 2 ? 10 : atoi(argv[3]), SPREAD);
     else
         check(h, bdml_read_dataset(h, argv[1], &data));
     if (points) check(h, bdml_write_npy(h, data, points));

@@ -1,6 +1,7 @@
 /* test_paper.c - the paper's algorithm: guarantees met, refusals proven, brackets around known optima, every
  * setting out of range with its own message. Checked by plain loops (plain.h) on raw points. */
 #include "plain.h"
+#include "two_classes.h"
 
 #include <float.h>
 
@@ -27,28 +28,13 @@ static plain plain_of(const toy *T)
     return (plain){T->n, T->d, T->x, T->c, NULL};
 }
 
-/* Two classes around +-2 e_1 (triplets) or +-e_1 (pairs), n points, m random constraints. Feasible. */
+/* Feasible. */
 static toy make_toy(bdml_handle *h, uint64_t seed, int64_t n, int d, int m, char kind)
 {
-    toy T = {.n = n, .d = d, .x = calloc((size_t)(n * d), sizeof *T.x)};
-    bdml_rng r = bdml_rng_make(seed, 1);
-    double centre = kind == 'p' ? 1.0 : 2.0;
-    for (int64_t i = 0; i < n * d; i++)
-        T.x[i] = 0.5 * bdml_rng_normal(&r) + (i % d == 0 ? (i / d % 2 ? centre : -centre) : 0.0);
-    int32_t *targets = calloc((size_t)(2 * m), sizeof *targets),
-            *rows = calloc((size_t)(3 * m), sizeof *rows);
-    for (int t = 0; t < m; t++) {
-        int32_t i = (int32_t)bdml_rng_below(&r, (uint64_t)n), j, k;
-        do j = (int32_t)bdml_rng_below(&r, (uint64_t)n);
-        while (j == i || (i + j) % 2);
-        do k = (int32_t)bdml_rng_below(&r, (uint64_t)n);
-        while ((i + k) % 2 == 0);
-        targets[2 * t] = i, targets[2 * t + 1] = j;
-        rows[3 * t] = i, rows[3 * t + 1] = kind == 'p' ? -1 : j, rows[3 * t + 2] = k;
-    }
-    check_ok(h, bdml_constraints_build(h, n, m, targets, m, rows, NULL, NULL, &T.c));
-    free(targets);
-    free(rows);
+    two_classes t = two_classes_make(seed, n, d, m, kind, kind == 'p' ? 1.0 : 2.0);
+    toy T = {.n = n, .d = d, .x = t.x};
+    check_ok(h, bdml_constraints_build(h, n, m, t.target, m, t.row, NULL, NULL, &T.c));
+    two_classes_free(&t);
     return T;
 }
 

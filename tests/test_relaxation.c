@@ -1,6 +1,7 @@
 /* test_relaxation.c - the paper's step for Q. The oracle is held against the dense form of Proposition 2, with all of
  * its qd x qd matrices, in plain loops. */
 #include "plain.h"
+#include "two_classes.h"
 
 #include "solver/paper/relaxed.h"
 
@@ -28,28 +29,12 @@ static void toy_build(bdml_handle *h, toy *T, int targets, const int32_t *target
     check_ok(h, bdml_margin_new(h, T->n, T->d, T->x, T->d, T->c, &T->op));
 }
 
-/* Two classes along the first axis, m random pair or triplet constraints. */
 static toy make_toy(bdml_handle *h, uint64_t seed, int64_t n, int d, int m, char kind)
 {
-    toy T = {.n = n, .d = d, .x = calloc((size_t)(n * d), sizeof *T.x)};
-    bdml_rng r = bdml_rng_make(seed, 1);
-    double centre = kind == 'p' ? 1.0 : 2.5;
-    for (int64_t i = 0; i < n * d; i++)
-        T.x[i] = 0.5 * bdml_rng_normal(&r) + (i % d == 0 ? (i / d % 2 ? centre : -centre) : 0.0);
-    int32_t *targets = calloc((size_t)(2 * m), sizeof *targets),
-            *rows = calloc((size_t)(3 * m), sizeof *rows);
-    for (int t = 0; t < m; t++) {
-        int32_t i = (int32_t)bdml_rng_below(&r, (uint64_t)n), j, k;
-        do j = (int32_t)bdml_rng_below(&r, (uint64_t)n);
-        while (j == i || (i + j) % 2);
-        do k = (int32_t)bdml_rng_below(&r, (uint64_t)n);
-        while ((i + k) % 2 == 0);
-        targets[2 * t] = i, targets[2 * t + 1] = j;
-        rows[3 * t] = i, rows[3 * t + 1] = kind == 'p' ? -1 : j, rows[3 * t + 2] = k;
-    }
-    toy_build(h, &T, m, targets, m, rows);
-    free(targets);
-    free(rows);
+    two_classes t = two_classes_make(seed, n, d, m, kind, kind == 'p' ? 1.0 : 2.5);
+    toy T = {.n = n, .d = d, .x = t.x};
+    toy_build(h, &T, m, t.target, m, t.row);
+    two_classes_free(&t);
     return T;
 }
 
