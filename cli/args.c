@@ -9,16 +9,14 @@
 
 static bdml_status set_own(cli *c, const bdml_option *o, const char *value)
 {
-    char why[BDML_ERROR_SIZE];
-    bdml_value v = {0};
+    cli_value v = {.changed = true};
     int id = 0;
 
     while (cli_option_own(id) != o) id++;
-    if (!bdml_option_parse(o, value, c->h->c_locale, &v, why, sizeof why))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s", why);
+    BDML_TRY(bdml_check_option(c->h, o, value, &v.r));
+    if (o->type != BDML_OPTION_TEXT) v.i = (int64_t)v.r;
     v.text = bdml_strdup(c->h, value);
     if (!v.text) return BDML_ERR_MEMORY;
-    v.changed = true;
     free(c->own[id].text);
     c->own[id] = v;
     return BDML_OK;

@@ -49,10 +49,18 @@ typedef struct cli_progress {
 
 enum { CLI_MAX_ARGUMENTS = 8 };
 
+/* The value of an option of the command's own. */
+typedef struct cli_value {
+    char *text;   /* as given */
+    int64_t i;    /* INT; FLAG 0 or 1; CHOICE: position in the list */
+    double r;     /* REAL (and INT) */
+    bool changed; /* given */
+} cli_value;
+
 struct cli {
     const cli_command *command; /* NULL until known */
     bdml_handle *h;
-    bdml_value own[CLI_OPT_COUNT];
+    cli_value own[CLI_OPT_COUNT];
     int arguments;
     const char *argument[CLI_MAX_ARGUMENTS];
     json_t *result;   /* object for --json */

@@ -60,9 +60,9 @@ static bdml_status run_paper(cli *c, const task *t, bdml_paper_form form, bool l
     bdml_paper_settings s = bdml_paper_from_options(c->h);
     s.form = form;
     s.literal = literal;
-    if (scaling != BDML_ROWS_AUTO) s.scaling = scaling;
+    if (scaling != BDML_ROW_SCALING_AUTO) s.scaling = scaling;
     /* rho as given is the width of rows as they stand */
-    if (form == BDML_PAPER_CONE || scaling == BDML_ROWS_WIDTH) s.rho = s.rho_negative = 0.0;
+    if (form == BDML_PAPER_CONE || scaling == BDML_ROW_SCALING_WIDTH) s.rho = s.rho_negative = 0.0;
     e->status = bdml_paper_solve(c->h, t->points.n, t->points.d, t->points.x, t->points.d, t->c,
                                  t->diagonal, &s, &e->r, &e->b);
     if (e->status == BDML_ERR_CANCELLED || e->status == BDML_ERR_MEMORY) return e->status;
@@ -195,16 +195,16 @@ bdml_status cli_compare_solvers(cli *c)
     list[count].name = "engine";
     BDML_GO(run_engine(c, &t, &list[count++]));
     list[count].name = "mwu-cone";
-    BDML_GO(run_paper(c, &t, BDML_PAPER_CONE, false, BDML_ROWS_AUTO, &list[count++]));
+    BDML_GO(run_paper(c, &t, BDML_PAPER_CONE, false, BDML_ROW_SCALING_AUTO, &list[count++]));
     list[count].name = "mwu";
-    BDML_GO(run_paper(c, &t, BDML_PAPER_LIFTED, false, BDML_ROWS_AUTO, &list[count++]));
+    BDML_GO(run_paper(c, &t, BDML_PAPER_LIFTED, false, BDML_ROW_SCALING_AUTO, &list[count++]));
     if (!bdml_opt_changed(c->h, BDML_OPT_ROW_SCALING)) {
         list[count].name = "mwu, scaled";
-        BDML_GO(run_paper(c, &t, BDML_PAPER_LIFTED, false, BDML_ROWS_WIDTH, &list[count++]));
+        BDML_GO(run_paper(c, &t, BDML_PAPER_LIFTED, false, BDML_ROW_SCALING_WIDTH, &list[count++]));
     }
     if (trace > 0.0) {
         list[count].name = "mwu, literal";
-        BDML_GO(run_paper(c, &t, BDML_PAPER_LIFTED, true, BDML_ROWS_AUTO, &list[count++]));
+        BDML_GO(run_paper(c, &t, BDML_PAPER_LIFTED, true, BDML_ROW_SCALING_AUTO, &list[count++]));
     }
     cli_progress_clear(c);
     if (cli_chatty(c))

@@ -45,15 +45,16 @@ void cli_note_command(cli *c)
     }
     for (int i = 0; i < cli_option_count(); i++) {
         const bdml_option *o = cli_option_at(i);
-        const bdml_value *v =
-            i < bdml_option_count() ? &c->h->opt[i] : &c->own[i - bdml_option_count()];
-        if (!v->changed || is_means(o->name) || !cli_command_takes(c->command, o)) continue;
+        const cli_value *own = i < bdml_option_count() ? NULL : &c->own[i - bdml_option_count()];
+        bool given = own ? own->changed : bdml_is_given(c->h, o->name);
+        if (!given || is_means(o->name) || !cli_command_takes(c->command, o)) continue;
         if (o->type == BDML_OPTION_FLAG) {
-            fprintf(f, " --%s%s", v->i ? "" : "no-", o->name);
+            bool on = own ? own->i != 0 : bdml_get_number(c->h, o->name) != 0.0;
+            fprintf(f, " --%s%s", on ? "" : "no-", o->name);
             continue;
         }
         fprintf(f, " --%s ", o->name);
-        word(f, v->text);
+        word(f, own ? own->text : bdml_get(c->h, o->name));
     }
     if (fclose(f) == 0) cli_put(c->result, "command_line", bdml_json_text(text));
     free(text);

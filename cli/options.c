@@ -3,7 +3,7 @@
 
 static const bdml_option own[CLI_OPT_COUNT] = {
 #define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) \
-    {name, group, BDML_OPTION_##type, def, lo, hi, choices, meta, help},
+    {name, group, BDML_OPTION_##type, def, lo, hi, choices, meta, help, 0},
 #include "options.def"
 #undef BDML_OPT
 };

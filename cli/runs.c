@@ -34,7 +34,7 @@ bdml_status cli_make_run(cli *c, const char *name, const char *output, json_t **
 {
     const cli_command *command = c->command;
     json_t *result = c->result;
-    bdml_value json = c->own[CLI_OPT_JSON], where = c->own[CLI_OPT_OUTPUT];
+    cli_value json = c->own[CLI_OPT_JSON], where = c->own[CLI_OPT_OUTPUT];
     char *path = output ? bdml_strdup(c->h, output) : NULL;
 
     if (output && !path) return BDML_ERR_MEMORY;

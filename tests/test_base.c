@@ -21,6 +21,47 @@ static void settings_are_checked(void **state)
     assert_null(bdml_get(h, "sede"));
 }
 
+/* What is set arrives as typed values: given, automatic, and back to the default. */
+static void settings_have_typed_values(void **state)
+{
+    bdml_handle *h = *state;
+    const bdml_options *o = &h->options;
+    check_true(!o->solve.gap.given && o->solve.gap.value == 1e-3);
+    check_ok(h, bdml_set(h, "gap", "1e-3")); /* the default, but said */
+    check_true(o->solve.gap.given && bdml_is_given(h, "gap"));
+    check_true(o->solve.distortion.automatic && o->solve.distortion.value == 10.0);
+    check_ok(h, bdml_set(h, "distortion", "30"));
+    check_true(!o->solve.distortion.automatic && o->solve.distortion.value == 30.0);
+    check_ok(h, bdml_set(h, "distortion", "auto"));
+    check_true(o->solve.distortion.automatic && o->solve.distortion.given);
+    check_ok(h, bdml_set(h, "scale", "minmax"));
+    assert_int_equal(o->prepare.scale.value, BDML_SCALE_MINMAX);
+    check_true(bdml_get_number(h, "scale") == (double)BDML_SCALE_MINMAX);
+    check_ok(h, bdml_set(h, "label", "kind"));
+    assert_string_equal(o->input.label.value, "kind");
+    check_ok(h, bdml_set(h, "hard", "yes"));
+    check_true(o->solve.hard.value);
+    for (int i = 0; i < bdml_option_count(); i++)
+        check_ok(h, bdml_set(h, bdml_option_at(i)->name, NULL));
+    check_true(!o->solve.gap.given && !o->solve.hard.value && !bdml_is_given(h, "label"));
+    assert_string_equal(o->input.label.value, "auto");
+    assert_int_equal(o->prepare.scale.value, BDML_SCALE_NONE);
+    check_true(isnan(bdml_get_number(h, "label")) && isnan(bdml_get_number(h, "sede")));
+}
+
+/* A child has the settings of its parent, one thread, and changes of its own stay its own. */
+static void a_child_shares_settings(void **state)
+{
+    bdml_handle *h = *state, *child;
+    check_ok(h, bdml_set(h, "label", "kind"));
+    check_ok(h, bdml_handle_child(h, &child));
+    assert_string_equal(child->options.input.label.value, "kind");
+    assert_string_equal(bdml_get(child, "label"), "kind");
+    assert_int_equal(bdml_threads(child), 1);
+    bdml_free(child);
+    assert_string_equal(bdml_get(h, "label"), "kind");
+}
+
 /* Every row of the table is complete and its default passes its own check. */
 static void options_table_is_sound(void **state)
 {
@@ -265,6 +306,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(settings_are_checked),
+        handle_test(settings_have_typed_values),
+        handle_test(a_child_shares_settings),
         handle_test(options_table_is_sound),
         handle_test(allocation_checks_products),
         cmocka_unit_test(philox_gives_the_known_answers),

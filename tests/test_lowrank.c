@@ -125,7 +125,7 @@ static void test_planted_subspace(void **state)
     bdml_handle *h = *state;
     bdml_dataset *data = planted(h, 120);
     bdml_constraints *c = mine(h, data, BDML_KIND_TRIPLET);
-    static const bdml_q_step steps[] = {BDML_Q_MANIFOLD, BDML_Q_HULL};
+    static const bdml_q_step steps[] = {BDML_Q_STEP_MANIFOLD, BDML_Q_STEP_HULL};
     for (int k = 0; k < 4; k++) {
         bdml_lowrank_settings s = settings(2, steps[k % 2], k >= 2);
         bdml_solve_result r;
@@ -144,7 +144,7 @@ static void test_planted_subspace(void **state)
         check_true(report.lower > 0.0 && report.lower <= report.achieved);
         check_true(report.achieved <= 1.1 * report.lower); /* the hull is nearly tight here */
         check_true(r.kappa <= 10.0 * (1 + 1e-9));
-        if (steps[k % 2] == BDML_Q_HULL) check_true(report.lower_q <= report.upper_q * (1 + 1e-9));
+        if (steps[k % 2] == BDML_Q_STEP_HULL) check_true(report.lower_q <= report.upper_q * (1 + 1e-9));
         bdml_solve_result_free(&r);
     }
     bdml_free_constraints(c);
@@ -157,7 +157,7 @@ static void test_joint_bound(void **state)
     bdml_handle *h = *state;
     bdml_dataset *data = planted(h, 60);
     bdml_constraints *c = mine(h, data, BDML_KIND_TRIPLET);
-    bdml_lowrank_settings s = settings(2, BDML_Q_MANIFOLD, false);
+    bdml_lowrank_settings s = settings(2, BDML_Q_STEP_MANIFOLD, false);
     bdml_solve_result r;
     bdml_lowrank_report report;
     bdml_rng rng = bdml_rng_make(5, 0);
@@ -188,7 +188,7 @@ static void test_hard(void **state)
     bdml_dataset *data = planted(h, 40);
     bdml_constraints *c = mine(h, data, BDML_KIND_PAIR);
     for (int k = 0; k < 2; k++) {
-        bdml_lowrank_settings s = settings(3, k ? BDML_Q_HULL : BDML_Q_MANIFOLD, true);
+        bdml_lowrank_settings s = settings(3, k ? BDML_Q_STEP_HULL : BDML_Q_STEP_MANIFOLD, true);
         bdml_solve_result r;
         bdml_lowrank_report report;
         double Q[3 * PLANTED_D];
@@ -220,7 +220,7 @@ static void test_infeasible_for_every_q(void **state)
     bdml_lowrank_report report;
     double Q[3] = {1, 0, 0};
     check_ok(h, bdml_constraints_from_arrays(h, 4, 1, target, 2, impostor, 0, NULL, &c));
-    bdml_lowrank_settings s = settings(1, BDML_Q_MANIFOLD, true);
+    bdml_lowrank_settings s = settings(1, BDML_Q_STEP_MANIFOLD, true);
     s.solve.hard = true;
     check_ok(h, bdml_lowrank_fit(h, 4, 3, x, 3, c, NULL, &s, Q, &r, &report));
     check_true(r.outcome == BDML_INFEASIBLE && report.infeasible);
@@ -242,7 +242,7 @@ static void test_search_is_limited(void **state)
     bdml_constraints *c = mine(h, &data, BDML_KIND_TRIPLET);
     bdml_solve_result r;
     bdml_lowrank_report report;
-    bdml_lowrank_settings s = settings(2, BDML_Q_MANIFOLD, true);
+    bdml_lowrank_settings s = settings(2, BDML_Q_STEP_MANIFOLD, true);
     s.bound = 0;
     s.solve.C = 5.0;
     static const int64_t span[] = {0, 7, 1000};
@@ -465,7 +465,7 @@ static void test_same_bits(void **state)
     bdml_dataset *data = planted(h, 150);
     bdml_constraints *c = mine(h, data, BDML_KIND_TRIPLET);
     double Q[2][2 * PLANTED_D];
-    for (int step = BDML_Q_MANIFOLD; step <= BDML_Q_PAPER; step++) {
+    for (int step = BDML_Q_STEP_MANIFOLD; step <= BDML_Q_STEP_PAPER; step++) {
         for (int k = 0; k < 2; k++) {
             bdml_solve_result r;
             bdml_lowrank_report report;

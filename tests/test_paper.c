@@ -413,7 +413,7 @@ static void rounds_are_those_of_the_proof(void **state)
     toy T = make_toy(h, 1, 30, 2, 60, 'p');
     bdml_paper_settings s = bdml_paper_defaults(BDML_PAPER_CONE);
     double m[4], *q = calloc((size_t)T.c->m, sizeof *q);
-    s.scaling = BDML_ROWS_NONE;
+    s.scaling = BDML_ROW_SCALING_NONE;
     s.delta = 0.3;
     bdml_mwu_result r = run(h, &T, &s, 0.5, m, q);
     assert_int_equal(r.rows, T.c->m + 1);
@@ -486,7 +486,7 @@ static void lifted_bisection_is_honest(void **state)
     plain P = plain_of(&T);
     bdml_paper_settings s = bdml_paper_defaults(BDML_PAPER_LIFTED);
     s.rounds = 3000;
-    s.scaling = BDML_ROWS_WIDTH;
+    s.scaling = BDML_ROW_SCALING_WIDTH;
     for (int literal = 0; literal < 2; literal++) {
         bdml_solve_result r;
         bdml_bisection b;
@@ -541,7 +541,7 @@ static void edges(void **state)
         bdml_paper_settings s = bdml_paper_defaults(form ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
         toy A = make_toy(h, 1, 12, 1, 10, 't'), B = make_toy(h, 1, 12, 3, 10, 't');
         bdml_solve_result r;
-        s.scaling = BDML_ROWS_WIDTH;
+        s.scaling = BDML_ROW_SCALING_WIDTH;
         for (int k = 0; k < 2; k++) {
             const toy *T = k ? &B : &A;
             bdml_solve_result best;
@@ -613,7 +613,7 @@ static void settings_out_of_range_say_so(void **state)
     toy T = make_toy(h, 1, 20, 3, 30, 'p');
     bdml_solve_result r;
     bdml_paper_settings ok = bdml_paper_defaults(BDML_PAPER_LIFTED), s;
-    ok.scaling = BDML_ROWS_NONE;
+    ok.scaling = BDML_ROW_SCALING_NONE;
 #define TRY(change, text)                                                                 \
     do {                                                                                  \
         s = ok;                                                                           \
@@ -676,7 +676,7 @@ static void same_bits_for_any_threads(void **state)
         toy T = large ? make_toy(h, 7, 6000, 60, 300, 'p') : make_toy(h, 7, 60, 6, 120, 'p');
         bdml_paper_settings s = bdml_paper_defaults(cone ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
         s.rounds = large ? 20 : 200;
-        s.scaling = form == LITERAL ? BDML_ROWS_NONE : BDML_ROWS_WIDTH;
+        s.scaling = form == LITERAL ? BDML_ROW_SCALING_NONE : BDML_ROW_SCALING_WIDTH;
         s.gap = large ? 0.5 : 0.01;
         s.literal = form == LITERAL;
         if (form == LITERAL) s.trace = 10 * T.d, s.rho = 5 * s.trace;

@@ -255,7 +255,7 @@ static void test_seed_matters(void **state)
         bdml_handle *h = handle_with("distortion 10 softness 2 reference zscore threads 1");
         bdml_dataset *data = read_data(h, "data/iris.csv");
         bdml_model *model = NULL;
-        h->opt[BDML_OPT_SEED].i = k; /* not recorded as a changed setting */
+        h->options.general.seed.value = k; /* not recorded as a changed setting */
         check_ok(h, bdml_train(h, data, NULL, &model));
         bytes_of(h, model, &bytes[k], &size[k]);
         bdml_free_model(model);

@@ -91,7 +91,7 @@ static bdml_status run_row(rp_run *r, const paper_row *row, bool cone, json_t **
     BDML_GO(set_real(h, "rounds", ROUNDS));
     BDML_GO(rp_pass(r, h));
     /* rho is the width of rows as they stand: 0 (their own) when they are scaled to it, and of no meaning to the cone */
-    bool scaled = bdml_opt_int(h, BDML_OPT_ROW_SCALING) == BDML_ROWS_WIDTH;
+    bool scaled = bdml_opt_int(h, BDML_OPT_ROW_SCALING) == BDML_ROW_SCALING_WIDTH;
     BDML_GO(set_real(h, "rho", cone || scaled ? 0.0 : row->rho));
     if (cone) BDML_GO(set_real(h, "rho-negative", 0.0));
     BDML_GO(bdml_read_dataset(h, data_of(r), &data));

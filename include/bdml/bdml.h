@@ -103,13 +103,23 @@ typedef struct bdml_option {
     const char *choices;       /* CHOICE: "none|zscore|..."; else NULL */
     const char *metavar;       /* what stands for the value in help: "K", "FILE" */
     const char *help;          /* one sentence */
+    int automatic;             /* INT and REAL: 1 when "auto" may be said too */
 } bdml_option;
 
 BDML_API int bdml_option_count(void);
 BDML_API const bdml_option *bdml_option_at(int i); /* NULL when i is out of range */
+/* value NULL: back to the default, as if it had never been set. */
 BDML_API bdml_status bdml_set(bdml_handle *h, const char *name, const char *value);
 /* The value as text, valid until that setting is set again; NULL when the name is unknown. */
 BDML_API const char *bdml_get(bdml_handle *h, const char *name);
+/* The value as a number: INT and REAL as they are (auto: what stands where nothing chooses), FLAG 0 or 1,
+ * CHOICE its position in the list. NaN for TEXT and for unknown names. */
+BDML_API double bdml_get_number(const bdml_handle *h, const char *name);
+BDML_API int bdml_is_given(const bdml_handle *h, const char *name); /* 1: set, be it to its default */
+/* Check a text against a row of a table like the library's own, without setting anything. *number: as of
+ * bdml_get_number, NaN for TEXT and "auto"; may be NULL. */
+BDML_API bdml_status bdml_check_option(bdml_handle *h, const bdml_option *o, const char *text,
+                                       double *number);
 
 /* ---- data sets ---------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "bdml/bdml.h"
 
 /* Pass a failure on to the caller; the error text is already on the handle. */
@@ -47,52 +48,22 @@
 #define BDML_PRINTF(fmt, args)
 #endif
 
-/* ---- settings (options.c, options.def) ----------------------------------------------------- */
+/* ---- settings (options.c, options.h, options.def) --------------------------------------------- */
 
-/* One id per row of options.def, in its order: BDML_OPT_THREADS, BDML_OPT_SEED, ... */
-typedef enum bdml_opt {
-#define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) BDML_OPT_##id,
-#include "base/options.def"
-#undef BDML_OPT
-    BDML_OPT_COUNT
-} bdml_opt;
+/* A value read from text. */
+typedef struct bdml_parsed {
+    int64_t i;      /* INT; FLAG 0 or 1; CHOICE: position in the list */
+    double r;       /* the same as a number; REAL */
+    bool automatic; /* INT and REAL: "auto", and the numbers are not set */
+} bdml_parsed;
 
-/* Choices of options.def, in the order of their lists there. */
-enum { BDML_AUTO_AUTO, BDML_AUTO_YES, BDML_AUTO_NO };
-enum { BDML_MISSING_ERROR, BDML_MISSING_DROP, BDML_MISSING_MEAN };
-enum { BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX, BDML_SCALE_UNIT, BDML_SCALE_AUTO };
-enum { BDML_KIND_PAIR, BDML_KIND_TRIPLET };
-enum { BDML_RULE_AUTO, BDML_RULE_CLASS, BDML_RULE_NEAREST, BDML_RULE_BALL };
-enum { BDML_SEARCH_AUTO, BDML_SEARCH_BRUTE, BDML_SEARCH_TREE };
-enum { BDML_CANDIDATES_DOUBLE, BDML_CANDIDATES_FLOAT };
-enum { BDML_PAIR_SCORE_AUTO, BDML_PAIR_SCORE_DISTANCE, BDML_PAIR_SCORE_COSINE };
-enum { BDML_PCA_ON_TRAIN, BDML_PCA_ON_PAIRS, BDML_PCA_ON_ALL };
-enum { BDML_SOLVER_ENGINE, BDML_SOLVER_MWU, BDML_SOLVER_MWU_CONE };
-enum {
-    BDML_FORMAT_AUTO,
-    BDML_FORMAT_CSV,
-    BDML_FORMAT_TSV,
-    BDML_FORMAT_SVMLIGHT,
-    BDML_FORMAT_NPY,
-    BDML_FORMAT_NPZ,
-    BDML_FORMAT_MAT,
-    BDML_FORMAT_ARFF,
-    BDML_FORMAT_IDX
-};
-
-typedef struct bdml_value {
-    char *text;   /* as given */
-    int64_t i;    /* INT; FLAG 0 or 1; CHOICE: position in the list */
-    double r;     /* REAL (and INT) */
-    bool changed; /* differs from the default */
-} bdml_value;
-
-/* Check a value against its row and parse it. On failure the reason is in `why`. Shared by bdml_set
- * and the command's own options. `c` is the "C" locale. */
-bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_value *out,
+/* Check a text against its row and read it. On failure the reason is in `why`. `c` is the "C" locale. */
+bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_parsed *out,
                        char *why, size_t why_size);
-/* Position of `word` in a list "a|b|c", or -1. */
-int bdml_choice_index(const char *choices, const char *word);
+/* All settings of a handle back to their defaults. */
+void bdml_options_reset(bdml_handle *h);
+/* Setting number i as text. */
+const char *bdml_option_text(const bdml_handle *h, int i);
 
 /* ---- phases -------------------------------------------------------------------------------- */
 
@@ -117,8 +88,10 @@ enum { BDML_ERROR_SIZE = 1024, BDML_WARNED_SIZE = 32 };
 
 struct bdml_handle {
     char error[BDML_ERROR_SIZE];
-    bdml_value opt[BDML_OPT_COUNT];
-    locale_t c_locale; /* number text never depends on the host program's locale */
+    bdml_options options; /* what the user has set, for the public calls to read: see options.h */
+    char *text[BDML_OPT_COUNT];       /* of the settings that were given, as they were; else NULL */
+    const struct bdml_handle *parent; /* of a child: whose settings it shares */
+    locale_t c_locale;                /* number text never depends on the host program's locale */
 
     bdml_progress_fn progress;
     void *progress_user;
@@ -147,21 +120,22 @@ struct bdml_handle {
     int64_t fail_alloc, fail_write, alloc_count;
 };
 
+/* Old readers of single settings, by id: on their way out. */
 static inline int64_t bdml_opt_int(const bdml_handle *h, bdml_opt id)
 {
-    return h->opt[id].i;
+    return (int64_t)bdml_get_number(h, bdml_option_at((int)id)->name);
 }
 static inline double bdml_opt_real(const bdml_handle *h, bdml_opt id)
 {
-    return h->opt[id].r;
+    return bdml_get_number(h, bdml_option_at((int)id)->name);
 }
 static inline const char *bdml_opt_text(const bdml_handle *h, bdml_opt id)
 {
-    return h->opt[id].text;
+    return bdml_option_text(h, (int)id);
 }
 static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
 {
-    return h->opt[id].changed;
+    return strcmp(bdml_option_text(h, (int)id), bdml_option_at((int)id)->default_value) != 0;
 }
 
 /* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`, or where the work

@@ -18,13 +18,6 @@ static const char *const phase_names[BDML_PHASE_COUNT] = {
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-static bdml_status set_defaults(bdml_handle *h)
-{
-    for (int i = 0; i < BDML_OPT_COUNT; i++)
-        BDML_TRY(bdml_set(h, bdml_option_at(i)->name, bdml_option_at(i)->default_value));
-    return BDML_OK;
-}
-
 bdml_status bdml_create(bdml_handle **out)
 {
     if (!out) return BDML_ERR_ARGUMENT;
@@ -33,10 +26,11 @@ bdml_status bdml_create(bdml_handle **out)
     if (!h) return BDML_ERR_MEMORY;
     h->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     h->phase_since = bdml_now();
-    if (!h->c_locale || set_defaults(h) != BDML_OK) {
+    if (!h->c_locale) {
         bdml_free(h);
         return BDML_ERR_MEMORY;
     }
+    bdml_options_reset(h);
     *out = h;
     return BDML_OK;
 }
@@ -44,26 +38,23 @@ bdml_status bdml_create(bdml_handle **out)
 void bdml_free(bdml_handle *h)
 {
     if (!h) return;
-    for (int i = 0; i < BDML_OPT_COUNT; i++) free(h->opt[i].text);
+    for (int i = 0; i < BDML_OPT_COUNT; i++) free(h->text[i]);
     if (h->c_locale) freelocale(h->c_locale);
     free(h);
 }
 
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out)
 {
-    bdml_status status = bdml_create(out);
-    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++)
-        status = bdml_set(*out, bdml_option_at(i)->name, parent->opt[i].text);
-    if (status == BDML_OK) status = bdml_set(*out, "threads", "1");
-    if (status == BDML_OK) return BDML_OK;
-    bdml_free(*out);
-    *out = NULL;
-    return bdml_fail(parent, BDML_ERR_MEMORY, "out of memory");
+    if (bdml_create(out) != BDML_OK) return bdml_fail(parent, BDML_ERR_MEMORY, "out of memory");
+    (*out)->parent = parent;
+    (*out)->options = parent->options;
+    (*out)->options.general.threads.value = 1;
+    return BDML_OK;
 }
 
 int bdml_threads(const bdml_handle *h)
 {
-    int64_t asked = bdml_opt_int(h, BDML_OPT_THREADS);
+    int64_t asked = h->options.general.threads.value;
     return asked > 0 ? (int)asked : omp_get_num_procs();
 }
 

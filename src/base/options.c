@@ -1,33 +1,75 @@
-/* options.c - settings by name: the table of options.def, its checks, bdml_set and bdml_get. */
+/* options.c - settings by name: the table of options.def, its checks, bdml_set and bdml_get, and the typed
+ * values of options.h behind them. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static const bdml_option table[BDML_OPT_COUNT] = {
-#define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) \
-    {name, group, BDML_OPTION_##type, def, lo, hi, choices, meta, help},
+#define BDML_OPT(id, field, name, group, type, def, lo, hi, automatic, choices, meta, help) \
+    {name, group, BDML_OPTION_##type, def, lo, hi, choices, meta, help, (automatic) == (automatic)},
 #include "base/options.def"
 #undef BDML_OPT
 };
 
-/* Numbers that may be "auto": chosen where a method chooses, and this where nothing does. */
-static const struct {
-    bdml_opt id;
-    double number;
-} automatic[] = {{BDML_OPT_NEIGHBORS, 3}, {BDML_OPT_DISTORTION, 10}, {BDML_OPT_SOFTNESS, 5},
-                 {BDML_OPT_PASSES, 1},    {BDML_OPT_TARGETS, 3},     {BDML_OPT_IMPOSTORS, 3},
-                 {BDML_OPT_GMML_T, 0.5},  {BDML_OPT_CLOSENESS, 0}};
+/* Numbers that stand for "auto" where nothing chooses; NAN where "auto" may not be said. */
+static const double automatic_number[BDML_OPT_COUNT] = {
+#define BDML_OPT(id, field, name, group, type, def, lo, hi, automatic, choices, meta, help) \
+    automatic,
+#include "base/options.def"
+#undef BDML_OPT
+};
 
-static bool take_automatic(int id, const char *text, bdml_value *v)
-{
-    for (size_t k = 0; k < sizeof automatic / sizeof *automatic; k++)
-        if ((int)automatic[k].id == id && strcmp(text, "auto") == 0) {
-            v->r = automatic[k].number;
-            v->i = (int64_t)automatic[k].number;
-            return true;
-        }
-    return false;
-}
+/* Where in bdml_options each setting is. */
+static const size_t place[BDML_OPT_COUNT] = {
+#define BDML_OPT(id, field, name, group, type, def, lo, hi, automatic, choices, meta, help) \
+    offsetof(bdml_options, BDML_PART.field),
+#define BDML_PART general
+#include "base/options/general.def"
+#undef BDML_PART
+#define BDML_PART input
+#include "base/options/input.def"
+#undef BDML_PART
+#define BDML_PART prepare
+#include "base/options/prepare.def"
+#undef BDML_PART
+#define BDML_PART neighbors
+#include "base/options/neighbors.def"
+#undef BDML_PART
+#define BDML_PART constraints
+#include "base/options/constraints.def"
+#undef BDML_PART
+#define BDML_PART train
+#include "base/options/train.def"
+#undef BDML_PART
+#define BDML_PART solve
+#include "base/options/solve.def"
+#undef BDML_PART
+#define BDML_PART mwu
+#include "base/options/mwu.def"
+#undef BDML_PART
+#define BDML_PART rank
+#include "base/options/rank.def"
+#undef BDML_PART
+#define BDML_PART methods
+#include "base/options/methods.def"
+#undef BDML_PART
+#define BDML_PART evaluate
+#include "base/options/evaluate.def"
+#undef BDML_PART
+#define BDML_PART adapt
+#include "base/options/adapt.def"
+#undef BDML_PART
+#define BDML_PART verify
+#include "base/options/verify.def"
+#undef BDML_PART
+#define BDML_PART path
+#include "base/options/path.def"
+#undef BDML_PART
+#undef BDML_OPT
+};
+
+/* ---- the table ---------------------------------------------------------------------------------------- */
 
 int bdml_option_count(void)
 {
@@ -50,6 +92,16 @@ int bdml_choice_index(const char *choices, const char *word)
         p += len + 1;
     }
 }
+
+const char *bdml_choice_word(const char *choices, int index, size_t *n)
+{
+    const char *p = choices;
+    for (; index > 0; index--) p = strchr(p, '|') + 1;
+    *n = strcspn(p, "|");
+    return p;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------- */
 
 static bool parse_flag(const char *text, int64_t *out)
 {
@@ -77,20 +129,23 @@ static void describe_range(const bdml_option *o, locale_t c, char *out, size_t s
         bdml_snprintf(c, out, size, "%s", noun);
 }
 
-bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_value *out,
+bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_parsed *out,
                        char *why, size_t why_size)
 {
     char range[96];
     size_t n = strlen(text);
     bool ok = true;
 
+    out->automatic = o->automatic && strcmp(text, "auto") == 0;
+    if (out->automatic) return true;
     switch (o->type) {
     case BDML_OPTION_FLAG:
-        if (parse_flag(text, &out->i)) return true;
+        if (parse_flag(text, &out->i)) return out->r = (double)out->i, true;
         bdml_snprintf(c, why, why_size, "%s must be yes or no, got '%.100s'", o->name, text);
         return false;
     case BDML_OPTION_CHOICE:
         out->i = bdml_choice_index(o->choices, text);
+        out->r = (double)out->i;
         if (out->i >= 0) return true;
         bdml_snprintf(c, why, why_size, "%s must be one of %s, got '%.100s'", o->name, o->choices,
                       text);
@@ -111,6 +166,64 @@ bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_
     return false;
 }
 
+bdml_status bdml_check_option(bdml_handle *h, const bdml_option *o, const char *text,
+                              double *number)
+{
+    bdml_parsed v = {0};
+    char why[BDML_ERROR_SIZE];
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!o || !text) return bdml_fail(h, BDML_ERR_ARGUMENT, "option and value must not be NULL");
+    if (!bdml_option_parse(o, text, h->c_locale, &v, why, sizeof why))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "%s", why);
+    if (number) *number = o->type == BDML_OPTION_TEXT || v.automatic ? NAN : v.r;
+    return BDML_OK;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+/* Put a parsed value into its field. text outlives the options. */
+static void store(bdml_options *options, int i, const bdml_parsed *v, const char *text, bool given)
+{
+    void *field = (char *)options + place[i];
+    switch (table[i].type) {
+    case BDML_OPTION_FLAG:
+        *(bdml_flag *)field = (bdml_flag){v->i != 0, given};
+        break;
+    case BDML_OPTION_INT:
+        *(bdml_int *)field =
+            (bdml_int){v->automatic ? (int64_t)automatic_number[i] : v->i, given, v->automatic};
+        break;
+    case BDML_OPTION_REAL:
+        *(bdml_real *)field =
+            (bdml_real){v->automatic ? automatic_number[i] : v->r, given, v->automatic};
+        break;
+    case BDML_OPTION_CHOICE:
+        *(bdml_choice *)field = (bdml_choice){(int)v->i, given};
+        break;
+    case BDML_OPTION_TEXT:
+        *(bdml_text *)field = (bdml_text){text, given};
+        break;
+    }
+}
+
+static void store_default(bdml_handle *h, int i)
+{
+    bdml_parsed v = {0};
+    char why[BDML_ERROR_SIZE];
+    const char *text = table[i].default_value;
+    bool sound = bdml_option_parse(&table[i], text, h->c_locale, &v, why, sizeof why);
+    assert(sound); /* a default passes its own check: tests/test_base.c */
+    (void)sound;
+    store(&h->options, i, &v, text, false);
+    free(h->text[i]);
+    h->text[i] = NULL;
+}
+
+void bdml_options_reset(bdml_handle *h)
+{
+    for (int i = 0; i < BDML_OPT_COUNT; i++) store_default(h, i);
+}
+
 static int find_option(const char *name)
 {
     for (int i = 0; i < BDML_OPT_COUNT; i++)
@@ -120,29 +233,63 @@ static int find_option(const char *name)
 
 bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
 {
-    bdml_value v = {0};
+    bdml_parsed v = {0};
     char why[BDML_ERROR_SIZE];
 
     if (!h) return BDML_ERR_ARGUMENT;
-    if (!name || !value)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "setting name and value must not be NULL");
+    if (!name) return bdml_fail(h, BDML_ERR_ARGUMENT, "the name of a setting must not be NULL");
     int i = find_option(name);
     if (i < 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "there is no setting '%.100s'; bdml_option_at lists them", name);
-    if (!take_automatic(i, value, &v) &&
-        !bdml_option_parse(&table[i], value, h->c_locale, &v, why, sizeof why))
+    if (!value) {
+        store_default(h, i);
+        return BDML_OK;
+    }
+    if (!bdml_option_parse(&table[i], value, h->c_locale, &v, why, sizeof why))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "%s", why);
-    v.text = bdml_strdup(h, value);
-    if (!v.text) return BDML_ERR_MEMORY;
-    v.changed = strcmp(value, table[i].default_value) != 0;
-    free(h->opt[i].text);
-    h->opt[i] = v;
+    char *text = bdml_strdup(h, value);
+    if (!text) return BDML_ERR_MEMORY;
+    free(h->text[i]);
+    h->text[i] = text;
+    store(&h->options, i, &v, text, true);
     return BDML_OK;
 }
 
 const char *bdml_get(bdml_handle *h, const char *name)
 {
     int i = h && name ? find_option(name) : -1;
-    return i < 0 ? NULL : h->opt[i].text;
+    return i < 0 ? NULL : bdml_option_text(h, i);
+}
+
+const char *bdml_option_text(const bdml_handle *h, int i)
+{
+    if (h->text[i]) return h->text[i];
+    return h->parent ? bdml_option_text(h->parent, i) : table[i].default_value;
+}
+
+int bdml_is_given(const bdml_handle *h, const char *name)
+{
+    int i = h && name ? find_option(name) : -1;
+    return i >= 0 && h->text[i] != NULL;
+}
+
+double bdml_get_number(const bdml_handle *h, const char *name)
+{
+    int i = h && name ? find_option(name) : -1;
+    if (i < 0) return NAN;
+    const void *field = (const char *)&h->options + place[i];
+    switch (table[i].type) {
+    case BDML_OPTION_FLAG:
+        return ((const bdml_flag *)field)->value;
+    case BDML_OPTION_INT:
+        return (double)((const bdml_int *)field)->value;
+    case BDML_OPTION_REAL:
+        return ((const bdml_real *)field)->value;
+    case BDML_OPTION_CHOICE:
+        return ((const bdml_choice *)field)->value;
+    case BDML_OPTION_TEXT:
+        break;
+    }
+    return NAN;
 }

@@ -78,9 +78,9 @@ static bdml_status propose(lowrank *w, bdml_lowrank_report *report)
     memcpy(w->V_try, w->V, sizeof *w->V * (size_t)w->r * (size_t)w->q);
     memcpy(w->lambda_try, w->lambda, sizeof *w->lambda * (size_t)w->q);
     switch (w->s->step) {
-    case BDML_Q_HULL:
+    case BDML_Q_STEP_HULL:
         return lowrank_hull_step(w, w->V_try, report);
-    case BDML_Q_PAPER:
+    case BDML_Q_STEP_PAPER:
         return lowrank_paper_step(w, w->V_try, report);
     default:
         return lowrank_manifold_step(w, w->V_try);
@@ -185,7 +185,7 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
     report->span = w.r;
     report->whole = w.whole;
     w.C = s->solve.hard ? 0.0 : s->solve.C;
-    bool fixed = s->step == BDML_Q_NONE || (s->full && w.r == w.q); /* nowhere to go */
+    bool fixed = s->step == BDML_Q_STEP_NONE || (s->full && w.r == w.q); /* nowhere to go */
     BDML_GO(lowrank_lambda_step(&w, w.V, w.lambda, false, fixed, &w.result));
     report->start = w.result.upper;
     report->C0 = w.result.C0;
@@ -196,7 +196,7 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
         BDML_GO(finish(&w));
     }
     /* rows that are not orthonormal are under no bound */
-    bool bounded = s->bound > 0 && (s->step != BDML_Q_PAPER || s->relaxation.orthonormalise);
+    bool bounded = s->bound > 0 && (s->step != BDML_Q_STEP_PAPER || s->relaxation.orthonormalise);
     if (bounded && (usable(&w.result) || s->solve.hard)) BDML_GO(lowrank_joint_bound(&w, report));
     hand_over(&w, Q, r, report);
 done:

@@ -15,16 +15,10 @@
 #include "solver/paper/relaxation.h"
 #include "solver/solver.h"
 
-/* Choices of the setting "q-step", in its order. */
-typedef enum bdml_q_step {
-    BDML_Q_MANIFOLD, /* descent on the manifold of orthonormal rows */
-    BDML_Q_HULL,     /* solve over the convex hull, round to the leading eigenvectors */
-    BDML_Q_PAPER,    /* the paper's relaxation and randomisation */
-    BDML_Q_NONE      /* Q stays where it starts */
-} bdml_q_step;
-
 typedef struct bdml_lowrank_settings {
     int q;
+    /* descent on the manifold of orthonormal rows; solve over the convex hull and round to the leading
+     * eigenvectors; the paper's relaxation and randomisation; none: Q stays where it starts */
     bdml_q_step step;
     bool full; /* Lambda a full q x q matrix in each Lambda-step; else diagonal */
     int64_t

@@ -17,25 +17,16 @@ static const double ABSENT = 1e-10;
 static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x, int64_t count,
                               double **basis, int *found)
 {
-    bdml_handle *own;
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
-    char number[BDML_NUMBER_SIZE];
 
-    BDML_TRY(bdml_handle_child(h, &own));
-    own->opt[BDML_OPT_THREADS].i = bdml_threads(h);
-    own->fail_alloc = h->fail_alloc;
-    snprintf(number, sizeof number, "%lld", (long long)count);
-    bdml_status status = bdml_set(own, "pca", number);
-    if (status == BDML_OK) status = bdml_pca_fit(own, &points, &p);
+    bdml_status status = bdml_pca_fit_to(h, &points, (double)count, &p);
     if (status == BDML_OK) {
         *basis = p.basis;
         *found = p.d_out;
         p.basis = NULL;
-    } else
-        bdml_fail(h, status, "%s", bdml_last_error(own));
+    }
     bdml_prepare_free(&p);
-    bdml_free(own);
     return status;
 }
 

@@ -11,25 +11,15 @@ static const uint64_t START_STREAM = ((uint64_t)3 << 62) + 1;
 static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x, int q, double *Q,
                               double *spread)
 {
-    bdml_handle *own;
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
-    char number[BDML_NUMBER_SIZE];
 
-    BDML_TRY(bdml_handle_child(h, &own));
-    own->opt[BDML_OPT_THREADS].i = bdml_threads(h);
-    own->fail_alloc = h->fail_alloc;
-    snprintf(number, sizeof number, "%d", q);
-    bdml_status status = bdml_set(own, "pca", number);
-    if (status == BDML_OK) status = bdml_pca_fit(own, &points, &p);
-    if (status != BDML_OK)
-        bdml_fail(h, status, "%s", bdml_last_error(own));
-    else if (p.d_out < q)
+    bdml_status status = bdml_pca_fit_to(h, &points, q, &p);
+    if (status == BDML_OK && p.d_out < q)
         status = bdml_fail(h, BDML_ERR_ARGUMENT,
                            "rank must be at most the dimensions that the points span, %d, got %d",
                            p.d_out, q);
-    else
-        memcpy(Q, p.basis, sizeof *Q * (size_t)d * (size_t)q);
+    if (status == BDML_OK) memcpy(Q, p.basis, sizeof *Q * (size_t)d * (size_t)q);
     for (int k = 0; status == BDML_OK && spread && k < q; k++) {
         double sum = 0.0;
         for (int64_t i = 0; i < n; i++) {
@@ -40,7 +30,6 @@ static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x,
         spread[k] = sqrt(sum / (double)n);
     }
     bdml_prepare_free(&p);
-    bdml_free(own);
     return status;
 }
 

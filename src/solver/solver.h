@@ -14,9 +14,6 @@
 #include "problem/problem.h"
 #include "spectral/spectral.h"
 
-/* Choices of the setting "loss", in its order. */
-typedef enum bdml_loss { BDML_LOSS_SQUARED_HINGE, BDML_LOSS_HINGE } bdml_loss;
-
 typedef enum bdml_set_kind {
     BDML_SET_DISTORTION,  /* kappa(M) <= K, trace(M) <= R */
     BDML_SET_PSD_BALL,    /* M >= 0, trace(M) <= R */

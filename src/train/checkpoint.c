@@ -27,9 +27,9 @@ static json_t *describe(const bdml_handle *h, const bdml_dataset *data)
     json_t *settings = json_object();
     int bad = !settings;
     for (int i = 0; i < bdml_option_count() && !bad; i++)
-        if (h->opt[i].changed && !may_differ(bdml_option_at(i), i))
+        if (bdml_opt_changed(h, (bdml_opt)i) && !may_differ(bdml_option_at(i), i))
             bad |= json_object_set_new(settings, bdml_option_at(i)->name,
-                                       bdml_json_text(h->opt[i].text));
+                                       bdml_json_text(bdml_option_text(h, i)));
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
     json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:o}", "version", bdml_version(), "points",
                           (json_int_t)data->n, "features", data->d, "data", fingerprint, "settings",

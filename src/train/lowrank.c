@@ -12,10 +12,10 @@
 #include "lowrank/lowrank.h"
 #include "train/checkpoint.h"
 
-static const char *const step_names[] = {[BDML_Q_MANIFOLD] = "manifold",
-                                         [BDML_Q_HULL] = "hull",
-                                         [BDML_Q_PAPER] = "paper",
-                                         [BDML_Q_NONE] = "none"};
+static const char *const step_names[] = {[BDML_Q_STEP_MANIFOLD] = "manifold",
+                                         [BDML_Q_STEP_HULL] = "hull",
+                                         [BDML_Q_STEP_PAPER] = "paper",
+                                         [BDML_Q_STEP_NONE] = "none"};
 
 static json_t *number_or_null(double v)
 {
@@ -272,6 +272,6 @@ bdml_status bdml_fit_lowrank(bdml_handle *h, const bdml_training *t, bool stated
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "rank must be at most %d, the dimension of the prepared points, got %d",
                          t->d, s.q);
-    if (s.step == BDML_Q_NONE && s.full) return fit_fixed(h, t, &s, stated, model);
+    if (s.step == BDML_Q_STEP_NONE && s.full) return fit_fixed(h, t, &s, stated, model);
     return fit_joint(h, t, &s, stated, model);
 }

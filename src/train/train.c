@@ -28,9 +28,9 @@ json_t *bdml_settings_json(const bdml_handle *h)
     json_t *settings = json_object();
     int bad = 0;
     for (int i = 0; i < bdml_option_count(); i++)
-        if (h->opt[i].changed && !is_means(i))
+        if (bdml_opt_changed(h, (bdml_opt)i) && !is_means(i))
             bad |= json_object_set_new(settings, bdml_option_at(i)->name,
-                                       bdml_json_text(h->opt[i].text));
+                                       bdml_json_text(bdml_option_text(h, i)));
     if (!bad) return settings;
     json_decref(settings);
     return NULL;

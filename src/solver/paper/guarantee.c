@@ -128,14 +128,14 @@ static void scale_rows(bdml_mwu *w, bdml_row_scaling scaling, double *least)
     double low, high, width;
     w->form->range(w, w->g_lambda, &low, &high);
     width = row_width(low, high, w->bound);
-    double plain = scaling == BDML_ROWS_OBJECTIVE ? 1.0 / w->g_norm : 1.0;
-    w->scale0 = scaling == BDML_ROWS_WIDTH ? 1.0 / width : plain;
+    double plain = scaling == BDML_ROW_SCALING_OBJECTIVE ? 1.0 / w->g_norm : 1.0;
+    w->scale0 = scaling == BDML_ROW_SCALING_WIDTH ? 1.0 / width : plain;
     w->width = w->scale0 * width;
     *least = w->scale0;
     for (int64_t t = 0; t < w->m; t++) {
         row_range(w, t, &low, &high);
         width = row_width(low, high, w->mu[t]);
-        w->scale[t] = scaling == BDML_ROWS_WIDTH && width > 0.0 ? 1.0 / width : plain;
+        w->scale[t] = scaling == BDML_ROW_SCALING_WIDTH && width > 0.0 ? 1.0 / width : plain;
         w->width = BDML_MAX(w->width, w->scale[t] * width);
         *least = BDML_MIN(*least, w->scale[t]);
     }
@@ -152,9 +152,9 @@ bdml_status bdml_guarantee_set(bdml_mwu *w, bdml_mwu_result *r)
     const bdml_paper_settings *s = &w->s;
     bdml_row_scaling scaling = s->scaling;
     double least;
-    if (scaling == BDML_ROWS_AUTO)
+    if (scaling == BDML_ROW_SCALING_AUTO)
         scaling =
-            s->form == BDML_PAPER_LIFTED && s->delta == 0.0 ? BDML_ROWS_NONE : BDML_ROWS_WIDTH;
+            s->form == BDML_PAPER_LIFTED && s->delta == 0.0 ? BDML_ROW_SCALING_NONE : BDML_ROW_SCALING_WIDTH;
     w->scaling = scaling;
     w->rows = w->form->count_rows(w);
     if (w->form->begin) w->form->begin(w);

@@ -81,7 +81,7 @@ static void range(const bdml_mwu *w, const double *lambda, double *low, double *
 static void scale_rows(bdml_mwu *w, double *width, double *least)
 {
     bdml_lifted *l = w->lifted;
-    bool own = w->scaling == BDML_ROWS_WIDTH;
+    bool own = w->scaling == BDML_ROW_SCALING_WIDTH;
     double widths[2] = {l->RY, l->RY * w->s.K}, trace_width = BDML_MAX(w->R, l->RY - w->R);
     for (int k = 0; k < 2; k++) {
         l->scale[k] = w->s.distortion_weight * (own ? 1.0 / widths[k] : 1.0);

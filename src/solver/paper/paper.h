@@ -16,15 +16,6 @@
 
 typedef enum bdml_paper_form { BDML_PAPER_LIFTED, BDML_PAPER_CONE } bdml_paper_form;
 
-/* Choices of the setting "row-scaling", in its order: rows as they stand, objective and margins over |G|_F
- * (the authors), every row over its own width. auto: none for plain runs of the lifted form, else width. */
-typedef enum bdml_row_scaling {
-    BDML_ROWS_AUTO,
-    BDML_ROWS_NONE,
-    BDML_ROWS_OBJECTIVE,
-    BDML_ROWS_WIDTH
-} bdml_row_scaling;
-
 typedef struct bdml_paper_settings {
     bdml_paper_form form;
     bool literal; /* lifted: the paper to the letter, slips included (docs/paper-solver.md) */
@@ -35,6 +26,8 @@ typedef struct bdml_paper_settings {
     double rho_negative; /* for rows that are missed; 0: rho */
     int64_t rounds;      /* T of the practical mode */
     double epsilon;      /* step; 0: from the proof, or sqrt(ln m / 2T) */
+    /* rows as they stand, objective and margins over |G|_F (the authors), every row over its own width.
+     * auto: none for plain runs of the lifted form, else width */
     bdml_row_scaling scaling;
     double distortion_weight; /* lifted: factor on the rows that tie M, M1, M2 and alpha */
     double floor;             /* no weight falls under this share of the mean weight */

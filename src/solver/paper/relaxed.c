@@ -152,7 +152,7 @@ static void range(const bdml_mwu *w, const double *lambda, double *low, double *
 static void scale_rows(bdml_mwu *w, double *width, double *least)
 {
     bdml_relaxed *x = w->own;
-    bool own = w->scaling == BDML_ROWS_WIDTH;
+    bool own = w->scaling == BDML_ROW_SCALING_WIDTH;
     double diagonal = BDML_MAX(x->q - 1, 1), off = x->q;
     x->scale_diagonal = own ? 1.0 / diagonal : 1.0;
     x->scale_off = own ? 1.0 / off : 1.0;
