@@ -296,10 +296,10 @@ static void test_mmdt(void **state)
     }
     /* the rows without labels here were drawn like the others: the transform finds the exchanged axes */
     int32_t label[12];
-    check_ok(h, bdml_classify_mmdt(h, &t, 12, &m.xt[0][0], label));
+    check_ok(h, bdml_classify_mmdt(h, &h->options, &t, 12, &m.xt[0][0], label));
     for (int i = 0; i < 12; i++) check_true(label[i] == i % 3);
     target.y = NULL;
-    check_fails(h, bdml_classify_mmdt(h, &t, 12, &m.xt[0][0], label), BDML_ERR_DATA,
+    check_fails(h, bdml_classify_mmdt(h, &h->options, &t, 12, &m.xt[0][0], label), BDML_ERR_DATA,
                 "semi-supervised");
 }
 

@@ -71,11 +71,13 @@ bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_s
 
 /* ---- the methods -------------------------------------------------------------------------------------- */
 
-#define BDML_METHOD(name, function, uses, help) \
-    bdml_status bdml_fit_##function(bdml_handle *h, const bdml_training *t, bdml_model *model);
-#define BDML_CLASSIFIER(name, function, uses, help)                                         \
-    bdml_status bdml_classify_##function(bdml_handle *h, const bdml_training *t, int64_t n, \
-                                         const double *x, int32_t *label);
+#define BDML_METHOD(name, function, uses, help)                                                    \
+    bdml_status bdml_fit_##function(bdml_handle *h, const bdml_options *o, const bdml_training *t, \
+                                    bdml_model *model);
+#define BDML_CLASSIFIER(name, function, uses, help)                                          \
+    bdml_status bdml_classify_##function(bdml_handle *h, const bdml_options *o,              \
+                                         const bdml_training *t, int64_t n, const double *x, \
+                                         int32_t *label);
 #include "baselines/methods.def"
 #undef BDML_METHOD
 #undef BDML_CLASSIFIER

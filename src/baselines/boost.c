@@ -347,8 +347,10 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_boost(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_boost(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                           bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     bdml_constraints *mined = NULL;
     bdml_mining how = bdml_mining_from_options(h);

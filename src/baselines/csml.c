@@ -274,8 +274,10 @@ static bdml_status report(bdml_handle *h, const found *best, json_t *tried, doub
                : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 }
 
-bdml_status bdml_fit_csml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_csml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     int asked = (int)bdml_opt_int(h, BDML_OPT_SUBSPACE),
         q = asked > 0 ? BDML_MIN(asked, t->d) : t->d;

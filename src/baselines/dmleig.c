@@ -43,8 +43,10 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_dmleig(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_dmleig(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                            bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solve_result r = {0};

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
-bdml_status bdml_fit_euclidean(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_euclidean(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                               bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     double *l;
     BDML_NEW(h, l, (size_t)t->d * (size_t)t->d);

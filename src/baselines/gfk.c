@@ -29,8 +29,10 @@ static void put_rows(const bdml_geodesic *g, int i, double *l)
     }
 }
 
-bdml_status bdml_fit_gfk(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_gfk(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                         bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     bdml_geodesic g = {0};
     double *l = NULL;

@@ -159,8 +159,10 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_gmml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_gmml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     double ridge = bdml_opt_real(h, BDML_OPT_RIDGE), place = bdml_opt_real(h, BDML_OPT_GMML_T);
     double *S = NULL, *D = NULL, *l = NULL, *basis = NULL, *p = NULL, *whole = NULL;

@@ -128,9 +128,10 @@ bdml_status bdml_subspace_set_metric(bdml_handle *h, const bdml_subspace *p, con
     return status;
 }
 
-bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_training *t, const char *name,
-                                 bdml_status (*fit)(bdml_handle *h, const bdml_training *t,
-                                                    bdml_model *model),
+bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                                 const char *name,
+                                 bdml_status (*fit)(bdml_handle *h, const bdml_options *o,
+                                                    const bdml_training *t, bdml_model *model),
                                  bdml_model *model)
 {
     bdml_status status = BDML_OK;
@@ -143,7 +144,7 @@ bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_training *t, const c
     plain.d_in = plain.d_out = p.k;
     BDML_GO(bdml_model_new(h, NULL, &plain, p.k, &inner));
     bdml_training mapped = {t->n, p.k, p.x, NULL, 0, t->constraints, NULL};
-    BDML_GO(fit(h, &mapped, inner));
+    BDML_GO(fit(h, o, &mapped, inner));
     BDML_GO(bdml_subspace_set_map(h, &p, inner->q, inner->l, model));
     json_object_update_missing(model->info, inner->info);
 done:

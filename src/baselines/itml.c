@@ -276,8 +276,10 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_itml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_itml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     bdml_solution told = {0};
     double gamma = bdml_opt_real(h, BDML_OPT_ITML_GAMMA), *l = NULL;

@@ -198,8 +198,10 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_kissme(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_kissme(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                            bdml_model *model)
 {
+    (void)o;
     bdml_solution told = {0};
     bool listed = bdml_pairs_given(h, t) || bdml_opt_changed(h, BDML_OPT_RANDOM_PAIRS);
     if (listed || !t->y)

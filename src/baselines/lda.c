@@ -16,8 +16,10 @@
  * leaves about d eps; a share that small separates nothing. */
 static const double NO_DIRECTION = 1e-10;
 
-bdml_status bdml_fit_lda(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_lda(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                         bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     double ridge = bdml_opt_real(h, BDML_OPT_RIDGE);
     int most = (int)bdml_opt_int(h, BDML_OPT_COMPONENTS), q = 0;

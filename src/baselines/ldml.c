@@ -280,8 +280,10 @@ static bdml_status set_penalty(ldml *s)
     return BDML_OK;
 }
 
-bdml_status bdml_fit_ldml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_ldml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solution told = {0};
@@ -299,9 +301,9 @@ bdml_status bdml_fit_ldml(bdml_handle *h, const bdml_training *t, bdml_model *mo
     told.rank = set.r;
     BDML_GO(bdml_pairset_finish(h, &set, s.x, model));
     BDML_GO(bdml_solution_record(h, &told, model));
-    json_t *o = json_object_get(model->info, "solution");
-    if (json_object_set_new(o, "threshold", json_real(s.b)) != 0 ||
-        json_object_set_new(o, "penalty", json_real(s.rho)) != 0)
+    json_t *solution = json_object_get(model->info, "solution");
+    if (json_object_set_new(solution, "threshold", json_real(s.b)) != 0 ||
+        json_object_set_new(solution, "penalty", json_real(s.rho)) != 0)
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
 done:
     finish(&s);

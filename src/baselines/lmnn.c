@@ -298,8 +298,10 @@ static bdml_status mine_targets(run *w, const bdml_training *t, bool first)
     return make_points(w);
 }
 
-bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     double mu = bdml_opt_real(h, BDML_OPT_LMNN_PUSH), gap = bdml_opt_real(h, BDML_OPT_GAP);
     int64_t passes = bdml_opt_int(h, BDML_OPT_PASSES);

@@ -180,8 +180,10 @@ static void tell(const mmc *s, bdml_solution *told)
 
 /* ---- full -------------------------------------------------------------------------------------------- */
 
-bdml_status bdml_fit_mmc(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_mmc(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                         bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solution told = {0};
@@ -250,8 +252,10 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_mmc_diagonal(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_mmc_diagonal(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                                  bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solution told = {0};

@@ -37,13 +37,13 @@ void bdml_mmdt_free(bdml_mmdt *m)
     *m = (bdml_mmdt){0};
 }
 
-bdml_mmdt_settings bdml_mmdt_from_options(const bdml_handle *h)
+bdml_mmdt_settings bdml_mmdt_from_options(const bdml_method_options *o)
 {
-    return (bdml_mmdt_settings){.source = bdml_opt_real(h, BDML_OPT_MMDT_SOURCE),
-                                .target = bdml_opt_real(h, BDML_OPT_MMDT_TARGET),
+    return (bdml_mmdt_settings){.source = o->mmdt_source.value,
+                                .target = o->mmdt_target.value,
                                 .gap = 1e-3,
                                 .change = 1e-3,
-                                .turns = (int)bdml_opt_int(h, BDML_OPT_MMDT_TURNS)};
+                                .turns = (int)o->mmdt_turns.value};
 }
 
 /* ---- rows of the two machines ---------------------------------------------------------------------------- */
@@ -277,11 +277,11 @@ static int32_t answer(const bdml_mmdt *m, const double *x, double *z)
     return best;
 }
 
-bdml_status bdml_classify_mmdt(bdml_handle *h, const bdml_training *t, int64_t n, const double *x,
-                               int32_t *label)
+bdml_status bdml_classify_mmdt(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                               int64_t n, const double *x, int32_t *label)
 {
     bdml_status status = BDML_OK;
-    bdml_mmdt_settings s = bdml_mmdt_from_options(h);
+    bdml_mmdt_settings s = bdml_mmdt_from_options(&o->methods);
     bdml_mmdt m = {0};
     double *z = NULL;
 

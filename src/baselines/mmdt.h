@@ -20,7 +20,7 @@ typedef struct bdml_mmdt {
     int turns;
 } bdml_mmdt;
 
-bdml_mmdt_settings bdml_mmdt_from_options(const bdml_handle *h);
+bdml_mmdt_settings bdml_mmdt_from_options(const bdml_method_options *o);
 /* From t's labelled points and the rows of its target whose class is known. */
 bdml_status bdml_mmdt_fit(bdml_handle *h, const bdml_training *t, const bdml_mmdt_settings *s,
                           bdml_mmdt *out);

@@ -57,10 +57,10 @@ done:
 }
 
 /* Discriminants, as many as there are of the q rows; the others stay 0, as their gradient is. */
-static bdml_status discriminants(bdml_handle *h, const bdml_training *t, bdml_model *model, int q,
-                                 double *l)
+static bdml_status discriminants(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                                 bdml_model *model, int q, double *l)
 {
-    BDML_TRY(bdml_fit_lda(h, t, model));
+    BDML_TRY(bdml_fit_lda(h, o, t, model));
     memcpy(l, model->l, sizeof *l * (size_t)BDML_MIN(q, model->q) * (size_t)t->d);
     return BDML_OK;
 }
@@ -145,24 +145,27 @@ done:
     return status;
 }
 
-static bdml_status start(bdml_handle *h, const bdml_training *t, bdml_model *model, int q,
-                         double *l)
+static bdml_status start(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                         bdml_model *model, int q, double *l)
 {
-    enum { AUTO, IDENTITY, PCA, LDA }; /* the choices of nca-start */
-    int64_t choice = bdml_opt_int(h, BDML_OPT_NCA_START);
-    if (choice == AUTO) choice = q == t->d ? IDENTITY : q < t->classes ? LDA : PCA;
-    if (choice == IDENTITY)
+    int choice = o->methods.nca_start.value;
+    if (choice == BDML_NCA_START_AUTO)
+        choice = q == t->d        ? BDML_NCA_START_IDENTITY
+                 : q < t->classes ? BDML_NCA_START_LDA
+                                  : BDML_NCA_START_PCA;
+    if (choice == BDML_NCA_START_IDENTITY)
         identity(q, t->d, l);
-    else if (choice == PCA)
+    else if (choice == BDML_NCA_START_PCA)
         BDML_TRY(principal(h, t, q, l));
     else
-        BDML_TRY(discriminants(h, t, model, q, l));
-    return best_size(h, t, q, choice == IDENTITY, l);
+        BDML_TRY(discriminants(h, o, t, model, q, l));
+    return best_size(h, t, q, choice == BDML_NCA_START_IDENTITY, l);
 }
 
 /* ---- fit ------------------------------------------------------------------------------------------------ */
 
-bdml_status bdml_fit_nca(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_nca(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                         bdml_model *model)
 {
     bdml_status status = BDML_OK;
     int q = (int)bdml_opt_int(h, BDML_OPT_COMPONENTS);
@@ -180,7 +183,7 @@ bdml_status bdml_fit_nca(bdml_handle *h, const bdml_training *t, bdml_model *mod
     s.change = CHANGE;
     s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
     BDML_NEW(h, l, (size_t)q * (size_t)t->d);
-    BDML_GO(start(h, t, model, q, l));
+    BDML_GO(start(h, o, t, model, q, l));
     BDML_GO(bdml_nca_init(h, t, q, &a));
     BDML_GO(bdml_lbfgs(h, q * t->d, l, bdml_nca_objective, &a, &s, &r));
     BDML_GO(bdml_model_set_map(h, model, q, l));

@@ -23,9 +23,10 @@ bdml_status bdml_subspace_set_map(bdml_handle *h, const bdml_subspace *p, int q,
 bdml_status bdml_subspace_set_metric(bdml_handle *h, const bdml_subspace *p, const double *m,
                                      bdml_model *model);
 /* Another method of metrics, on P x instead of x. */
-bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_training *t, const char *name,
-                                 bdml_status (*fit)(bdml_handle *h, const bdml_training *t,
-                                                    bdml_model *model),
+bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                                 const char *name,
+                                 bdml_status (*fit)(bdml_handle *h, const bdml_options *o,
+                                                    const bdml_training *t, bdml_model *model),
                                  bdml_model *model);
 
 /* ---- similarity and metric from pairs (pair_hinge.c) -------------------------------------------------------- */

@@ -13,8 +13,10 @@
 
 #include "linalg/linalg.h"
 
-bdml_status bdml_fit_rca(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_rca(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                         bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     double ridge = bdml_opt_real(h, BDML_OPT_RIDGE);
     double *s = NULL, *lambda = NULL;

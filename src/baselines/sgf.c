@@ -12,8 +12,10 @@
 
 #include "linalg/linalg.h"
 
-bdml_status bdml_fit_sgf(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_sgf(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                         bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     int steps = (int)bdml_opt_int(h, BDML_OPT_FLOW_STEPS);
     double scale = 1.0 / sqrt(steps + 1.0), *l = NULL;

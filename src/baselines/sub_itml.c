@@ -2,7 +2,8 @@
  * intra-personal subspace (intra.c). */
 #include "baselines/pairwise.h"
 
-bdml_status bdml_fit_sub_itml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_sub_itml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                              bdml_model *model)
 {
-    return bdml_fit_in_subspace(h, t, "sub-itml", bdml_fit_itml, model);
+    return bdml_fit_in_subspace(h, o, t, "sub-itml", bdml_fit_itml, model);
 }

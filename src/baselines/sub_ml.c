@@ -168,12 +168,16 @@ bdml_status bdml_fit_pair_hinge(bdml_handle *h, const bdml_training *t, bool sim
     return status;
 }
 
-bdml_status bdml_fit_sub_ml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_sub_ml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                            bdml_model *model)
 {
+    (void)o;
     return bdml_fit_pair_hinge(h, t, false, "sub-ml", model);
 }
 
-bdml_status bdml_fit_sub_sml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_sub_sml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                             bdml_model *model)
 {
+    (void)o;
     return bdml_fit_pair_hinge(h, t, true, "sub-sml", model);
 }

@@ -11,8 +11,10 @@
 
 #include "linalg/linalg.h"
 
-bdml_status bdml_fit_whiten(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_whiten(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                            bdml_model *model)
 {
+    (void)o;
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
     double shrinkage = bdml_opt_real(h, BDML_OPT_SHRINKAGE), trace = 0.0;

@@ -154,7 +154,7 @@ static bdml_status answer(bdml_handle *h, const task *t, int split, bdml_score *
         bdml_training own = {t->source.n,       p->q, p->zs,  t->voters.y,
                              t->voters.classes, NULL, &target};
         score->kappa[split] = NAN;
-        return m->classify(h, &own, p->nt, x, label);
+        return m->classify(h, &h->options, &own, p->nt, x, label);
     }
     bdml_dataset learn = *voters;
     if (subspaces) learn.n = t->source.n;

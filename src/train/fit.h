@@ -90,6 +90,7 @@ bdml_status bdml_fit_lowrank(bdml_handle *h, const bdml_training *t, bool stated
 /* From given pairs, the same chosen by how well left-out pairs are told apart (pairs.c). */
 bdml_status bdml_fit_pairs(bdml_handle *h, const bdml_training *t, bdml_model *model);
 /* The method: the one or the other, by what the settings leave open. */
-bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model);
+bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model);
 
 #endif

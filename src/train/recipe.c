@@ -302,8 +302,10 @@ static bool pairs_are_open(const bdml_handle *h)
 
 /* Hard margins, constraints from elsewhere, and forms other than soft triplets over the nearest rows
  * of either side are one problem that the user has stated; anything else leaves the choice to us. */
-bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_training *t, bdml_model *model)
+bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model)
 {
+    (void)o;
     bool stated = t->constraints || bdml_constraint_files_given(h) || recipe_is_stated(h);
     BDML_TRY(recipe_check_settings(h));
     bool low = bdml_opt_int(h, BDML_OPT_RANK) > 0;

@@ -99,7 +99,7 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
     BDML_GO(bdml_prepare_apply(h, &prepare, data->n, data->x, data->d, prepared.x));
     BDML_GO(bdml_model_new(h, data, &prepare, prepared.d, &model));
     bdml_training t = {data->n, prepared.d, prepared.x, data->y, data->classes, given, NULL};
-    BDML_GO(method->fit(h, &t, model));
+    BDML_GO(method->fit(h, &h->options, &t, model));
     BDML_GO(bdml_model_keep_points(h, model, data->n, prepared.x, data->y));
     if (given) BDML_GO(bdml_calibrate(h, data, given, model));
     BDML_GO(describe(h, method, data, bdml_now() - start, model));
@@ -190,7 +190,7 @@ static bdml_status train_adapted(bdml_handle *h, const bdml_method *method,
     BDML_GO(bdml_prepare_fit(h, data, &prepare)); /* nothing to prepare but what must be finite */
     BDML_GO(bdml_model_new(h, data, &prepare, data->d, &model));
     bdml_training t = {data->n, data->d, data->x, data->y, data->classes, NULL, target};
-    BDML_GO(method->fit(h, &t, model));
+    BDML_GO(method->fit(h, &h->options, &t, model));
     status = describe(h, method, data, bdml_now() - start, model);
 done:
     bdml_prepare_free(&prepare);

@@ -9,10 +9,11 @@
 typedef struct bdml_method {
     const char *name, *help;
     int uses; /* BDML_USES_... */
-    bdml_status (*fit)(bdml_handle *h, const bdml_training *t, bdml_model *model);
+    bdml_status (*fit)(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                       bdml_model *model);
     /* Instead of fit, a method that is no metric: classes of n rows of the target domain. */
-    bdml_status (*classify)(bdml_handle *h, const bdml_training *t, int64_t n, const double *x,
-                            int32_t *label);
+    bdml_status (*classify)(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                            int64_t n, const double *x, int32_t *label);
 } bdml_method;
 
 const bdml_method *bdml_method_at(int i); /* NULL when i is out of range */
