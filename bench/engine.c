@@ -47,7 +47,7 @@ static bdml_constraints *prepare(bdml_handle *h, bdml_dataset *data, const char 
     bdml_constraints *c = NULL;
     check(h, bdml_set(h, "scale", "zscore"));
     check(h, bdml_set(h, "kind", kind[0] == 'p' ? "pair" : "triplet"));
-    check(h, bdml_prepare_fit(h, data, &p));
+    check(h, bdml_prepare_fit(h, &h->options, data, &p));
     check(h, bdml_prepare_apply(h, &p, data->n, data->x, data->d, data->x));
     bdml_prepare_free(&p);
     check(h, bdml_mine_constraints(h, data, &c));

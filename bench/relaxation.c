@@ -79,7 +79,7 @@ static void from_file(task *t, const char *path, char kind)
     check(t->h, bdml_set(t->h, "scale", "zscore"));
     check(t->h, bdml_set(t->h, "kind", kind == 't' ? "triplet" : "pair"));
     check(t->h, bdml_read_dataset(t->h, path, &data));
-    check(t->h, bdml_prepare_fit(t->h, data, &prepare));
+    check(t->h, bdml_prepare_fit(t->h, &t->h->options, data, &prepare));
     check(t->h, bdml_prepare_apply(t->h, &prepare, data->n, data->x, data->d, data->x));
     check(t->h, bdml_mine_constraints(t->h, data, &t->c));
     t->n = data->n;

@@ -29,7 +29,7 @@ static bdml_status make_task(cli *c, const bdml_dataset *data, task *t)
     t->points = *data;
     t->points.x = NULL;
     t->diagonal = bdml_opt_int(c->h, BDML_OPT_DIAGONAL) != 0;
-    BDML_GO(bdml_prepare_fit(c->h, data, &prepare));
+    BDML_GO(bdml_prepare_fit(c->h, &c->h->options, data, &prepare));
     t->points.d = prepare.d_out;
     BDML_NEW(c->h, t->points.x, (size_t)data->n * (size_t)prepare.d_out);
     BDML_GO(bdml_prepare_apply(c->h, &prepare, data->n, data->x, data->d, t->points.x));

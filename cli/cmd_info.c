@@ -233,7 +233,7 @@ static bdml_status info_data(cli *c, const char *path)
     survey s = {.c = c};
     int32_t *order = NULL;
 
-    BDML_GO(bdml_source_open(c->h, path, 0, &s.source));
+    BDML_GO(bdml_source_open(c->h, &c->h->options.input, path, 0, &s.source));
     BDML_GO(read_survey(&s));
     BDML_NEW(c->h, order, s.source->classes.count);
     BDML_GO(bdml_names_sort(c->h, &s.source->classes, order));

@@ -50,7 +50,7 @@ static bdml_status map_rows(job *j, const bdml_dataset *data, double **out)
 
 static bdml_status map_all(job *j)
 {
-    if (!j->model) BDML_TRY(bdml_prepare_fit(j->c->h, j->data, &j->prepare));
+    if (!j->model) BDML_TRY(bdml_prepare_fit(j->c->h, &j->c->h->options, j->data, &j->prepare));
     j->d = j->model ? j->model->q : j->prepare.d_out;
     BDML_TRY(map_rows(j, j->data, &j->x));
     return j->query ? map_rows(j, j->query, &j->q) : BDML_OK;

@@ -10,7 +10,7 @@ static int64_t rows_per_block(const cli *c, const bdml_model *model)
 {
     /* Raw, prepared and mapped row, and as much again for the search. */
     double bytes = 8.0 * (3.0 * model->prepare.d_in + 3.0 * model->q);
-    double fit = (double)bdml_opt_int(c->h, BDML_OPT_MEMORY) * 1048576.0 / 4.0 / bytes;
+    double fit = (double)bdml_memory(c->h) / 4.0 / bytes;
     return (int64_t)BDML_MAX(LEAST_ROWS, BDML_MIN(MOST_ROWS, fit));
 }
 
@@ -31,7 +31,7 @@ bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, c
 {
     int wanted = model->prepare.d_in;
     *s = (cli_stream){.model = model};
-    BDML_TRY(bdml_source_open(c->h, path, wanted, &s->source));
+    BDML_TRY(bdml_source_open(c->h, &c->h->options.input, path, wanted, &s->source));
     if (s->source->d != wanted)
         return bdml_fail(c->h, BDML_ERR_DATA,
                          "%s: has %d feature columns where the model wants %d; --label says which "

@@ -354,19 +354,19 @@ static void test_expected_columns(void **state)
     bdml_handle *h = *state;
     bdml_source *s;
     const char *path = write_text("expected.csv", "1,2,3\n4,5,6\n");
-    check_ok(h, bdml_source_open(h, path, 3, &s));
+    check_ok(h, bdml_source_open(h, &h->options.input, path, 3, &s));
     assert_int_equal(s->d, 3);
     check_true(!s->labelled);
     bdml_source_close(s);
-    check_ok(h, bdml_source_open(h, path, 2, &s));
+    check_ok(h, bdml_source_open(h, &h->options.input, path, 2, &s));
     check_true(s->labelled && s->d == 2);
     bdml_source_close(s);
-    check_fails(h, bdml_source_open(h, path, 4, &s), BDML_ERR_DATA,
+    check_fails(h, bdml_source_open(h, &h->options.input, path, 4, &s), BDML_ERR_DATA,
                 "there are 2 columns beside the label, wanted are 4");
     assert_null(s);
     unlink(path);
     path = write_text("expected.svm", "1 2:1\n2 3:5\n");
-    check_ok(h, bdml_source_open(h, path, 5, &s)); /* padded */
+    check_ok(h, bdml_source_open(h, &h->options.input, path, 5, &s)); /* padded */
     bdml_block b;
     check_ok(h, bdml_block_init(h, 10, s->d, &b));
     check_ok(h, bdml_source_next(h, s, &b));
@@ -376,7 +376,7 @@ static void test_expected_columns(void **state)
     assert_int_equal(b.n, 0);
     bdml_block_free(&b);
     bdml_source_close(s);
-    check_fails(h, bdml_source_open(h, path, 2, &s), BDML_ERR_DATA,
+    check_fails(h, bdml_source_open(h, &h->options.input, path, 2, &s), BDML_ERR_DATA,
                 "index 3 occurs, but only 2 columns are wanted (from 1 to 2)");
     unlink(path);
 }
@@ -437,7 +437,7 @@ static void test_missing(void **state)
     bdml_prepare p;
     bdml_dataset *part;
     check_ok(h, bdml_dataset_subset(h, data, 2, (const int64_t[]){1, 2}, &part));
-    check_ok(h, bdml_prepare_fit(h, part, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, part, &p));
     check_true(p.fill[0] == 3 && p.fill[1] == 4);
     bdml_prepare_free(&p);
     bdml_free_dataset(part);
@@ -449,7 +449,7 @@ static void test_missing(void **state)
                 "column 2 (v) has no value at all");
     /* Nothing missing: the means are there all the same, for new data. */
     data = read_text(h, "m.csv", "u,class\n1,a\n3,b\n");
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     check_true(p.fill && p.fill[0] == 2);
     bdml_prepare_free(&p);
     bdml_free_dataset(data);

@@ -457,7 +457,8 @@ static void auto_has_its_limits(void **state)
     check_ok(h, bdml_mine_constraints(h, data, &c));
     set_all(h, "neighbors auto");
     check_fails(h, bdml_train(h, data, c, &model), BDML_ERR_ARGUMENT, "given constraints");
-    check_fails(h, bdml_prepare_fit(h, data, &p), BDML_ERR_ARGUMENT, "scale auto is for training");
+    check_fails(h, bdml_prepare_fit(h, &h->options, data, &p), BDML_ERR_ARGUMENT,
+                "scale auto is for training");
     bdml_free_constraints(c);
     bdml_free_dataset(data);
 }

@@ -44,7 +44,7 @@ static bdml_model *trained(bdml_handle *h, const bdml_dataset *data, int q)
     bdml_prepare p;
     bdml_model *m;
     double l[D * D], x[N * D];
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     check_ok(h, bdml_prepare_apply(h, &p, data->n, data->x, data->d, x));
     check_ok(h, bdml_model_new(h, data, &p, p.d_out, &m));
     fill_normal(&r, (size_t)(q * m->d), l);
@@ -867,7 +867,7 @@ static bdml_status everything(bdml_handle *h, const bdml_dataset *data, const ch
     int32_t label[N];
 
     for (int j = 0; j < D; j++) eye[j * D + j] = 1;
-    BDML_GO(bdml_prepare_fit(h, data, &p));
+    BDML_GO(bdml_prepare_fit(h, &h->options, data, &p));
     BDML_GO(bdml_prepare_apply(h, &p, N, data->x, D, x));
     BDML_GO(bdml_model_new(h, data, &p, D, &m));
     BDML_GO(bdml_model_set_metric(h, m, eye));

@@ -74,7 +74,7 @@ static void scaling_by_hand(void **state)
     bdml_set_log(h, listen, &log);
 
     check_ok(h, bdml_set(h, "scale", "zscore"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     assert_string_equal(log.text, "1 column is constant in the training data and set to 0: 2 "
                                   "('planet')");
     double *z = apply(h, &p, data);
@@ -86,7 +86,7 @@ static void scaling_by_hand(void **state)
     bdml_prepare_free(&p);
 
     check_ok(h, bdml_set(h, "scale", "minmax"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     z = apply(h, &p, data);
     for (int i = 0; i < 4; i++) {
         check_close(z[2 * i], i / 3.0, 2.3e-16);
@@ -111,7 +111,7 @@ static void unit_rows_have_length_one(void **state)
     bdml_dataset *data = from_list(h, 4, 2, x);
     bdml_prepare p;
     check_ok(h, bdml_set(h, "scale", "unit"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     check_ok(h, bdml_prepare_apply(h, &p, 4, x, 2, x)); /* in place */
     static const double want[] = {0.6, 0.8, 0, 0, 0.6, 0.8, 0.6, -0.8};
     for (int k = 0; k < 8; k++) check_close(x[k], want[k], 2.3e-16);
@@ -129,7 +129,7 @@ static void scaling_survives_extreme_columns(void **state)
     bdml_dataset *data = from_list(h, 2, 4, x);
     bdml_prepare p;
     check_ok(h, bdml_set(h, "scale", "zscore"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     double *z = apply(h, &p, data);
     check_true(z[0] == 0.0 && z[4] == 0.0);
     for (int j = 1; j < 4; j++) { /* two points: -1 and 1 */
@@ -140,7 +140,7 @@ static void scaling_survives_extreme_columns(void **state)
     bdml_prepare_free(&p);
     data->x[3] = -1.7e308;
     data->x[7] = 1.7e308;
-    check_fails(h, bdml_prepare_fit(h, data, &p), BDML_ERR_DATA, "column 3");
+    check_fails(h, bdml_prepare_fit(h, &h->options, data, &p), BDML_ERR_DATA, "column 3");
     bdml_free_dataset(data);
 }
 
@@ -151,9 +151,9 @@ static void missing_values_are_filled_or_refused(void **state)
     double z[6], bad[] = {1, 2, 3, INFINITY};
     bdml_dataset *data = from_list(h, 3, 2, x);
     bdml_prepare p;
-    check_fails(h, bdml_prepare_fit(h, data, &p), BDML_ERR_DATA, "row 1, column 0");
+    check_fails(h, bdml_prepare_fit(h, &h->options, data, &p), BDML_ERR_DATA, "row 1, column 0");
     check_ok(h, bdml_set(h, "missing", "mean"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     check_ok(h, bdml_prepare_apply(h, &p, 3, x, 2, z));
     static const double want[] = {1, 10, 2, 20, 3, 15};
     for (int k = 0; k < 6; k++) check_true(z[k] == want[k]);
@@ -164,7 +164,7 @@ static void missing_values_are_filled_or_refused(void **state)
 
     data = cloud(h, 5, 2, 1);
     check_ok(h, bdml_set(h, "missing", "error"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     check_fails(h, bdml_prepare_apply(h, &p, 3, x, 2, z), BDML_ERR_DATA,
                 "row 1, column 0 (from 0): the value is missing");
     bdml_prepare_free(&p);
@@ -184,7 +184,7 @@ static void apply_equals_plain_loops(void **state)
     for (int s = 0; s < 4; s++) {
         bdml_prepare p;
         check_ok(h, bdml_set(h, "scale", scales[s]));
-        check_ok(h, bdml_prepare_fit(h, data, &p));
+        check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
         check_ok(h, bdml_prepare_apply(h, &p, N, wide, LD, z));
         for (int j = 0; j < D; j++) {
             double mean = 0, var = 0, lo = INFINITY, hi = -INFINITY;
@@ -255,7 +255,7 @@ static void pca_matches_the_covariance_of_wine(void **state)
     assert_int_equal(data->d, 13);
     check_ok(h, bdml_set(h, "scale", "zscore"));
     check_ok(h, bdml_set(h, "pca", "5"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     assert_int_equal(p.d_out, 5);
     check_pca(h, data, &p, 1e-13);
     check_close(p.variance, 0.80162, 1e-5); /* scikit-learn: explained_variance_ratio_[:5].sum() */
@@ -263,10 +263,10 @@ static void pca_matches_the_covariance_of_wine(void **state)
 
     /* By share: the smallest number that reaches it. */
     check_ok(h, bdml_set(h, "pca", "0.8"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     assert_int_equal(p.d_out, 5);
     check_ok(h, bdml_set(h, "pca", "4"));
-    check_ok(h, bdml_prepare_fit(h, data, &q));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &q));
     check_true(p.variance >= 0.8 && q.variance < 0.8);
     bdml_prepare_free(&p);
     bdml_prepare_free(&q);
@@ -283,7 +283,7 @@ static void pca_of_few_points_keeps_distances(void **state)
     bdml_dataset *data = cloud(h, N, D, 3);
     bdml_set_log(h, listen, &log);
     check_ok(h, bdml_set(h, "pca", "50"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     assert_int_equal(p.d_out, N - 1);
     assert_int_equal(log.warnings, 1);
     check_pca(h, data, &p, 1e-13);
@@ -308,9 +308,9 @@ static void pca_refuses_what_it_cannot_do(void **state)
     bdml_prepare p;
     bdml_dataset *data = from_list(h, 3, 2, same);
     check_ok(h, bdml_set(h, "pca", "2"));
-    check_fails(h, bdml_prepare_fit(h, data, &p), BDML_ERR_DATA, "all 3 are equal");
+    check_fails(h, bdml_prepare_fit(h, &h->options, data, &p), BDML_ERR_DATA, "all 3 are equal");
     check_ok(h, bdml_set(h, "pca", "1.5"));
-    check_fails(h, bdml_prepare_fit(h, data, &p), BDML_ERR_ARGUMENT, "got 1.5");
+    check_fails(h, bdml_prepare_fit(h, &h->options, data, &p), BDML_ERR_ARGUMENT, "got 1.5");
     bdml_free_dataset(data);
 }
 
@@ -346,12 +346,12 @@ static void randomised_pca_finds_the_exact_subspace(void **state)
     bdml_dataset *data = planted(h, N, D, 1.0);
     check_ok(h, bdml_set(h, "pca", "8"));
     check_ok(h, bdml_set(h, "threads", "1"));
-    check_ok(h, bdml_prepare_fit(h, data, &fast));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &fast));
     check_ok(h, bdml_set(h, "threads", "2"));
-    check_ok(h, bdml_prepare_fit(h, data, &again));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &again));
     check_true(memcmp(fast.basis, again.basis, sizeof(double) * R * D) == 0);
     check_ok(h, bdml_set(h, "pca", "0.9999999"));
-    check_ok(h, bdml_prepare_fit(h, data, &exact));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &exact));
     check_true(exact.d_out > 1000);
     for (int a = 0; a < R; a++) { /* |v|^2 = 1 = the part inside the exact span + the rest */
         const double *v = fast.basis + (size_t)a * D;
@@ -378,7 +378,7 @@ static void randomised_pca_knows_the_rank(void **state)
     bdml_dataset *data = planted(h, N, D, 0.0);
     bdml_set_log(h, listen, &log);
     check_ok(h, bdml_set(h, "pca", "100"));
-    check_ok(h, bdml_prepare_fit(h, data, &p));
+    check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
     assert_int_equal(p.d_out, R);
     assert_int_equal(log.warnings, 1);
     check_close(p.variance, 1.0, 1e-12);
@@ -409,7 +409,7 @@ static void threads_and_place_do_not_change_bits(void **state)
         bdml_prepare p;
         snprintf(text, sizeof text, "%d", threads);
         check_ok(h, bdml_set(h, "threads", text));
-        check_ok(h, bdml_prepare_fit(h, data, &p));
+        check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
         double *z = apply(h, &p, data);
         size_t row = sizeof(double) * (size_t)p.d_out;
         for (int i = 0; i < N; i += 70) check_true(memcmp(z, z + i * p.d_out, row) == 0);
@@ -438,7 +438,7 @@ static void allocation_failures_are_clean(void **state)
         for (k = 1; status != BDML_OK; k++) {
             bdml_prepare p;
             h->fail_alloc = k;
-            status = bdml_prepare_fit(h, data, &p);
+            status = bdml_prepare_fit(h, &h->options, data, &p);
             if (status == BDML_OK) status = bdml_prepare_apply(h, &p, data->n, data->x, data->d, z);
             if (status != BDML_OK) assert_int_equal(status, BDML_ERR_MEMORY);
             bdml_prepare_free(&p);

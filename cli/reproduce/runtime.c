@@ -48,7 +48,7 @@ static bdml_status make_points(bdml_handle *h, const bdml_dataset *data, int d, 
     if (data) {
         snprintf(number, sizeof number, "%d", d);
         BDML_GO(bdml_set(h, "pca", number));
-        BDML_GO(bdml_prepare_fit(h, data, &prepare));
+        BDML_GO(bdml_prepare_fit(h, &h->options, data, &prepare));
         BDML_GO(bdml_prepare_apply(h, &prepare, *n, data->x, data->d, *x));
         goto done;
     }

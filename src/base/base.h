@@ -143,6 +143,9 @@ static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
  * than it gives. Which of the two never changes the bits. */
 int bdml_threads(const bdml_handle *h);
 int bdml_threads_for(const bdml_handle *h, double operations);
+/* Working memory for blocked computations, in bytes; whether bits must not depend on the threads. */
+size_t bdml_memory(const bdml_handle *h);
+bool bdml_is_deterministic(const bdml_handle *h);
 
 /* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
  * work in a parallel region of the parent's. */

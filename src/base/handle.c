@@ -63,6 +63,16 @@ int bdml_threads_for(const bdml_handle *h, double operations)
     return operations < SMALL_WORK ? 1 : bdml_threads(h);
 }
 
+size_t bdml_memory(const bdml_handle *h)
+{
+    return (size_t)BDML_MIN(h->options.general.memory.value, INT64_MAX >> 20) << 20;
+}
+
+bool bdml_is_deterministic(const bdml_handle *h)
+{
+    return h->options.general.deterministic.value;
+}
+
 /* ---- status and errors ----------------------------------------------------------------------- */
 
 const char *bdml_version(void)

@@ -127,7 +127,7 @@ static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x,
     bdml_dataset data = {.n = n, .d = d, .x = (double *)x};
     int asked = (int)BDML_MIN((int64_t)most, n - 1);
     *p = (bdml_prepare){.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
-    BDML_TRY(bdml_pca_fit_to(h, &data, asked, p));
+    BDML_TRY(bdml_pca_fit(h, asked, (uint64_t)h->options.general.seed.value, &data, p));
     *count = p->d_out;
     return BDML_OK;
 }

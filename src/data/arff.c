@@ -197,13 +197,13 @@ static bdml_status check_features(reader *r, const arff *a)
 }
 
 /* Everything a source knows once it is open. */
-static bdml_status describe(reader *r, arff *a, int expected_d)
+static bdml_status describe(reader *r, const bdml_input_options *o, arff *a, int expected_d)
 {
     bdml_status status;
     bdml_source *s = r->s;
     int j = 0;
 
-    BDML_GO(bdml_label_column(r->h, s->path, a->count, a->name, automatic_label(a, expected_d),
+    BDML_GO(bdml_label_column(r->h, o, s->path, a->count, a->name, automatic_label(a, expected_d),
                               &a->label));
     BDML_GO(check_features(r, a));
     s->labelled = a->label >= 0;
@@ -322,7 +322,8 @@ static void arff_close(bdml_source *s)
 
 static const bdml_source_ops arff_ops = {arff_next, arff_close};
 
-bdml_status bdml_arff_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s)
+bdml_status bdml_arff_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                           int expected_d, bdml_source *s)
 {
     bdml_status status = BDML_OK;
     reader r = {.h = h, .s = s};
@@ -333,7 +334,7 @@ bdml_status bdml_arff_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_
     s->ops = &arff_ops;
     s->lines = true;
     BDML_GO(read_header(&r, a));
-    BDML_GO(describe(&r, a, expected_d));
+    BDML_GO(describe(&r, o, a, expected_d));
 done:
     return status;
 }

@@ -78,11 +78,11 @@ bdml_status bdml_bytes_need_end(bdml_handle *h, const bdml_bytes *b, size_t anno
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-bool bdml_labels_inside_wanted(const bdml_handle *h)
+bool bdml_labels_inside_wanted(const bdml_input_options *o)
 {
-    if (bdml_opt_text(h, BDML_OPT_LABELS_FILE)[0]) return false;
-    if (bdml_opt_text(h, BDML_OPT_LABEL_VARIABLE)[0]) return true;
-    return strcmp(bdml_opt_text(h, BDML_OPT_LABEL), "auto") == 0; /* else none, or a column */
+    if (*o->labels_file.value) return false;
+    if (*o->label_variable.value) return true;
+    return strcmp(o->label.value, "auto") == 0; /* else none, or a column */
 }
 
 bdml_status bdml_labels_from_binary(bdml_handle *h, bdml_input *in, int format, bdml_names *names,

@@ -77,7 +77,8 @@ bdml_status bdml_matrix_shape(bdml_handle *h, const char *name, int rank, const 
 /* Read all of `bytes` as a column-major array into m->x. */
 bdml_status bdml_matrix_read_fortran(bdml_handle *h, int rank, const size_t *dims, bdml_matrix *m);
 /* Make s hand out m, which is taken over (freed when this fails). */
-bdml_status bdml_matrix_source(bdml_handle *h, const bdml_matrix *m, bdml_source *s);
+bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, const bdml_matrix *m,
+                               bdml_source *s);
 void bdml_matrix_free(bdml_matrix *m);
 /* Labels of a matrix: as many as rows, or BDML_ERR_DATA naming both. */
 bdml_status bdml_matrix_check_labels(bdml_handle *h, const bdml_matrix *m, const char *path,
@@ -93,7 +94,7 @@ bdml_status bdml_npy_labels(bdml_handle *h, const bdml_bytes *bytes, bdml_names 
 bdml_status bdml_idx_labels(bdml_handle *h, const bdml_bytes *bytes, bdml_names *names, int64_t *n,
                             int32_t **label);
 /* False when the settings say that labels inside the file are not wanted. */
-bool bdml_labels_inside_wanted(const bdml_handle *h);
+bool bdml_labels_inside_wanted(const bdml_input_options *o);
 
 /* ---- NPY (npy_header.c, npy.c) ------------------------------------------------------------------ */
 
@@ -121,10 +122,10 @@ typedef struct bdml_variable {
 } bdml_variable;
 
 /* By the setting variable, else X, fts, data, x, else the only matrix. Errors list the names. */
-bdml_status bdml_choose_data(bdml_handle *h, const char *path, int count, const bdml_variable *v,
-                             int *chosen);
+bdml_status bdml_choose_data(bdml_handle *h, const bdml_input_options *o, const char *path,
+                             int count, const bdml_variable *v, int *chosen);
 /* By the setting label-variable, else y, labels, label, gnd; -1 = none. */
-bdml_status bdml_choose_labels(bdml_handle *h, const char *path, int count, const bdml_variable *v,
-                               int *chosen);
+bdml_status bdml_choose_labels(bdml_handle *h, const bdml_input_options *o, const char *path,
+                               int count, const bdml_variable *v, int *chosen);
 
 #endif

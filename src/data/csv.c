@@ -278,9 +278,9 @@ static char find_delimiter(const char *s, size_t n)
 /* Is the first record a header? Not when its fields are numbers. A single text among numbers is the
  * label of a row of data, unless it is the word for a label column or the setting's, or the numbers
  * just count 0 1 2 ... as pandas numbers nameless columns. */
-static bool looks_like_header(const bdml_handle *h, int columns, const field *f, char *const *names)
+static bool looks_like_header(const bdml_handle *h, const char *label, int columns, const field *f,
+                              char *const *names)
 {
-    const char *label = bdml_opt_text(h, BDML_OPT_LABEL);
     int texts = 0, counting = 0;
     double v, first = NAN;
     for (int j = 0; j < columns; j++) {
@@ -346,10 +346,10 @@ done:
     return status;
 }
 
-static bdml_status read_first(bdml_handle *h, bdml_source *s, csv *c, int expected_d)
+static bdml_status read_first(bdml_handle *h, const bdml_input_options *o, bdml_source *s, csv *c,
+                              int expected_d)
 {
     bdml_status status;
-    int64_t header = bdml_opt_int(h, BDML_OPT_HEADER);
     char *text, *copy = NULL, **names = NULL;
     field *f = NULL;
     size_t n;
@@ -365,12 +365,14 @@ static bdml_status read_first(bdml_handle *h, bdml_source *s, csv *c, int expect
     if (!c->delimiter) c->delimiter = find_delimiter(c->record, n);
     if (!(copy = bdml_strndup(h, c->record, n))) BDML_GO(BDML_ERR_MEMORY);
     BDML_GO(cut_first(h, s, c, copy, n, &f, &names));
-    bool named = header == BDML_AUTO_YES ||
-                 (header == BDML_AUTO_AUTO && looks_like_header(h, c->columns, f, names));
+    bool named = o->header.value == BDML_AUTO_YES ||
+                 (o->header.value == BDML_AUTO_AUTO &&
+                  looks_like_header(h, o->label.value, c->columns, f, names));
     int automatic = named ? bdml_label_by_word(c->columns, names) : -1;
     if (automatic < 0) automatic = c->columns - 1;
     if (c->columns == 1 || c->columns == expected_d) automatic = -1;
-    BDML_GO(bdml_label_column(h, s->path, c->columns, named ? names : NULL, automatic, &c->label));
+    BDML_GO(
+        bdml_label_column(h, o, s->path, c->columns, named ? names : NULL, automatic, &c->label));
     s->labelled = c->label >= 0;
     s->label_column = c->label;
     s->d = c->columns - s->labelled;
@@ -384,8 +386,8 @@ done:
     return status;
 }
 
-bdml_status bdml_csv_open(bdml_handle *h, bdml_input *in, int expected_d, char delimiter,
-                          bdml_source *s)
+bdml_status bdml_csv_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          int expected_d, char delimiter, bdml_source *s)
 {
     bdml_status status = BDML_OK;
     csv *c;
@@ -395,7 +397,7 @@ bdml_status bdml_csv_open(bdml_handle *h, bdml_input *in, int expected_d, char d
     s->state = c;
     s->ops = &csv_ops;
     s->lines = true;
-    status = read_first(h, s, c, expected_d);
+    status = read_first(h, o, s, c, expected_d);
 done:
     return status;
 }

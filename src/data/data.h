@@ -38,9 +38,13 @@ struct bdml_dataset {
     char **class_name;   /* classes of them */
     char **feature_name; /* d of them, or NULL */
     char *source;        /* file name for messages, or NULL */
+    int64_t dropped;     /* rows of the file that were left out: a value was missing */
 };
 
 bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml_dataset **out);
+/* Read a whole file as o says. */
+bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const char *path,
+                              bdml_dataset **out);
 /* Rows `rows` of `data`, same classes and names. */
 bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
                                 const int64_t *rows, bdml_dataset **out);
@@ -88,11 +92,13 @@ struct bdml_source {
     /* labels-file: the class of each row of the file, and how many rows were handed out so far */
     int32_t *file_label;
     int64_t file_labels, handed_out;
+    char *labels_path; /* for messages */
 };
 
-/* Open by the settings of group "input". expected_d: what a model wants, or 0. When it is given,
+/* Open as o says. expected_d: what a model wants, or 0. When it is given,
  * label = auto and the file has exactly that many columns, no column is taken for the label. */
-bdml_status bdml_source_open(bdml_handle *h, const char *path, int expected_d, bdml_source **out);
+bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const char *path,
+                             int expected_d, bdml_source **out);
 /* Fill the block from its start; b->n == 0 at the end of the file. Infinite values are refused. */
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b);
 void bdml_source_close(bdml_source *s);
@@ -103,7 +109,7 @@ bdml_status bdml_source_fail(bdml_handle *h, bdml_status status, const bdml_sour
                              const bdml_block *b, int64_t i, int j, const char *fmt, ...)
     BDML_PRINTF(7, 8);
 /* The setting "label"; "none" when the labels come from a file of their own. */
-const char *bdml_label_setting(const bdml_handle *h);
+const char *bdml_label_setting(const bdml_input_options *o);
 /* Is s[0..n), blanks aside, how files write a missing value: nothing, '?', NA? */
 bool bdml_is_missing(const char *s, size_t n);
 /* s[0..n) cut and cleaned so that it can stand in a message. Returns out. */
@@ -123,8 +129,8 @@ int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE]);
 int bdml_label_by_word(int columns, char *const *names);
 /* The column that the setting "label" means, -1 = none. names: of the columns, or NULL. automatic:
  * what "auto" means for this file. */
-bdml_status bdml_label_column(bdml_handle *h, const char *path, int columns, char *const *names,
-                              int automatic, int *label);
+bdml_status bdml_label_column(bdml_handle *h, const bdml_input_options *o, const char *path,
+                              int columns, char *const *names, int automatic, int *label);
 
 /* "csv" by content first (magic bytes of NPY, zip, MAT, gzip, IDX; '@relation'), then by name. */
 int bdml_format_guess(const char *path, const unsigned char *head, size_t head_size);
@@ -133,14 +139,20 @@ int bdml_format_guess(const char *path, const unsigned char *head, size_t head_s
  * state, d, rows, lines, labelled, label_column and names (before: rows and label_column -1, the rest
  * 0). When they fail, bdml_source_close frees what they left in s, through s->ops if that is set. A
  * one-dimensional array is n rows of d = 1. Labels count from 0 in s->classes; missing ones are -1. */
-bdml_status bdml_csv_open(bdml_handle *h, bdml_input *in, int expected_d, char delimiter,
+bdml_status bdml_csv_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          int expected_d, char delimiter, bdml_source *s);
+bdml_status bdml_svmlight_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                               int expected_d, bdml_source *s);
+bdml_status bdml_arff_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                           int expected_d, bdml_source *s);
+bdml_status bdml_npy_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
                           bdml_source *s);
-bdml_status bdml_svmlight_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s);
-bdml_status bdml_arff_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s);
-bdml_status bdml_npy_open(bdml_handle *h, bdml_input *in, bdml_source *s);
-bdml_status bdml_npz_open(bdml_handle *h, bdml_input *in, bdml_source *s);
-bdml_status bdml_mat_open(bdml_handle *h, bdml_input *in, bdml_source *s);
-bdml_status bdml_idx_open(bdml_handle *h, bdml_input *in, bdml_source *s);
+bdml_status bdml_npz_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          bdml_source *s);
+bdml_status bdml_mat_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          bdml_source *s);
+bdml_status bdml_idx_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          bdml_source *s);
 
 /* ---- input bytes (input.c) ---------------------------------------------------------------------- */
 
@@ -199,8 +211,9 @@ typedef struct bdml_prepare {
 bdml_status bdml_prepare_means(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
 /* p->shift and width for p->scale; constant columns get infinite width and are told to the log. */
 bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
-/* By the settings of group "prepare". Constant columns are told to the log. */
-bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
+/* By the settings scale, pca (and the seed of its start), missing. Constant columns are told to the log. */
+bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                             bdml_prepare *p);
 /* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */
 bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, double *z);
@@ -211,11 +224,10 @@ bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n,
                                int64_t ld, int64_t first, double *z);
 /* BDML_ERR_DATA, naming row and column, when a value of this row cannot be prepared. */
 bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const double *x, int64_t row);
-/* PCA of the data after p's scaling, by the setting "pca": sets center, basis, d_out, variance. */
-bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
-/* The same to so many components (below 1: share of variance), whatever the setting says. */
-bdml_status bdml_pca_fit_to(bdml_handle *h, const bdml_dataset *data, double asked,
-                            bdml_prepare *p);
+/* PCA of the data after p's scaling, to so many components (below 1: share of variance): sets center,
+ * basis, d_out, variance. The seed is that of the randomised way to a few of many components. */
+bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_dataset *data,
+                         bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);
 
 /* ---- splits (splits.c) -------------------------------------------------------------------------------- */

@@ -136,7 +136,8 @@ done:
     return status;
 }
 
-bdml_status bdml_idx_open(bdml_handle *h, bdml_input *in, bdml_source *s)
+bdml_status bdml_idx_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          bdml_source *s)
 {
     bdml_status status = BDML_OK;
     bdml_matrix m = {.bytes = bdml_bytes_of_input(in)};
@@ -151,9 +152,9 @@ bdml_status bdml_idx_open(bdml_handle *h, bdml_input *in, bdml_source *s)
         goto done;
     }
     m.sure = holds >= 0;
-    if (bdml_labels_inside_wanted(h))
+    if (bdml_labels_inside_wanted(o))
         BDML_GO(read_sibling(h, bdml_input_path(in), &s->classes, &m));
-    status = bdml_matrix_source(h, &m, s);
+    status = bdml_matrix_source(h, o, &m, s);
     m = (bdml_matrix){0}; /* taken over */
 done:
     bdml_matrix_free(&m);

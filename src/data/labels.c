@@ -31,10 +31,10 @@ static void list_names(int columns, char *const *names, char *out, size_t size)
     }
 }
 
-bdml_status bdml_label_column(bdml_handle *h, const char *path, int columns, char *const *names,
-                              int automatic, int *label)
+bdml_status bdml_label_column(bdml_handle *h, const bdml_input_options *o, const char *path,
+                              int columns, char *const *names, int automatic, int *label)
 {
-    const char *setting = bdml_label_setting(h);
+    const char *setting = bdml_label_setting(o);
     char excerpt[BDML_EXCERPT_SIZE], list[BDML_ERROR_SIZE / 2];
     int64_t number;
 

@@ -377,7 +377,8 @@ done:
     return status;
 }
 
-bdml_status bdml_mat_open(bdml_handle *h, bdml_input *in, bdml_source *s)
+bdml_status bdml_mat_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          bdml_source *s)
 {
     bdml_status status = BDML_OK;
     bdml_mat_file f = {.name = bdml_input_name(in)};
@@ -390,15 +391,15 @@ bdml_status bdml_mat_open(bdml_handle *h, bdml_input *in, bdml_source *s)
     BDML_GO(bdml_bytes_read_all(h, &bytes, SIZE_MAX, &f.bytes, &f.size));
     BDML_GO(bdml_mat_scan(h, &f));
     BDML_GO(list_variables(h, &f, &variable));
-    BDML_GO(bdml_choose_data(h, f.name, f.count, variable, &data));
-    BDML_GO(bdml_choose_labels(h, f.name, f.count, variable, &labels));
+    BDML_GO(bdml_choose_data(h, o, f.name, f.count, variable, &data));
+    BDML_GO(bdml_choose_labels(h, o, f.name, f.count, variable, &labels));
     BDML_GO(read_data(h, &f, &f.variable[data], &m));
     if (labels >= 0) {
         BDML_GO(read_labels(h, &f, &f.variable[labels], &s->classes, &label_count, &m.label));
         BDML_GO(bdml_matrix_check_labels(h, &m, f.name, variable[data].name, variable[labels].name,
                                          label_count));
     }
-    status = bdml_matrix_source(h, &m, s);
+    status = bdml_matrix_source(h, o, &m, s);
     m = (bdml_matrix){0}; /* taken over */
 done:
     bdml_matrix_free(&m);

@@ -154,7 +154,8 @@ static void close_matrix(bdml_source *s)
     s->state = NULL;
 }
 
-bdml_status bdml_matrix_source(bdml_handle *h, const bdml_matrix *m, bdml_source *s)
+bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, const bdml_matrix *m,
+                               bdml_source *s)
 {
     static const bdml_source_ops ops = {next_rows, close_matrix};
     bdml_status status = BDML_OK;
@@ -167,7 +168,8 @@ bdml_status bdml_matrix_source(bdml_handle *h, const bdml_matrix *m, bdml_source
     }
     if (!copy.x) BDML_NEW(h, copy.chunk, CHUNK);
     copy.label_column = -1;
-    if (!copy.label) BDML_GO(bdml_label_column(h, s->path, copy.d, NULL, -1, &copy.label_column));
+    if (!copy.label)
+        BDML_GO(bdml_label_column(h, o, s->path, copy.d, NULL, -1, &copy.label_column));
     if (copy.label_column >= 0) BDML_NEW(h, copy.whole_row, copy.d);
     BDML_NEW(h, state, 1);
     *state = copy;

@@ -16,7 +16,8 @@ bdml_status bdml_npy_matrix(bdml_handle *h, const bdml_npy_header *header, bdml_
     return BDML_OK;
 }
 
-bdml_status bdml_npy_open(bdml_handle *h, bdml_input *in, bdml_source *s)
+bdml_status bdml_npy_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          bdml_source *s)
 {
     bdml_npy_header header;
     bdml_matrix m = {.bytes = bdml_bytes_of_input(in)};
@@ -27,7 +28,7 @@ bdml_status bdml_npy_open(bdml_handle *h, bdml_input *in, bdml_source *s)
         return bdml_fail_short(h, m.bytes.name, header.data_bytes, (size_t)holds);
     m.sure = holds >= 0; /* a pipe or a gzip file tells its size only at its end */
     BDML_TRY(bdml_npy_matrix(h, &header, &m));
-    return bdml_matrix_source(h, &m, s);
+    return bdml_matrix_source(h, o, &m, s);
 }
 
 /* n, n x 1 or 1 x n. */

@@ -183,13 +183,14 @@ static bdml_status find_matrices(bdml_handle *h, npz *z, const char *path)
     return BDML_OK;
 }
 
-static bdml_status choose_data(bdml_handle *h, npz *z, const char *path, int *chosen)
+static bdml_status choose_data(bdml_handle *h, const bdml_input_options *o, npz *z,
+                               const char *path, int *chosen)
 {
-    bdml_status status = bdml_choose_data(h, path, z->count, z->variable, chosen);
-    if (status != BDML_ERR_DATA || bdml_opt_text(h, BDML_OPT_VARIABLE)[0]) return status;
+    bdml_status status = bdml_choose_data(h, o, path, z->count, z->variable, chosen);
+    if (status != BDML_ERR_DATA || *o->variable.value) return status;
     BDML_TRY(find_matrices(h, z, path));
     h->error[0] = '\0'; /* what was wrong with other members does not matter */
-    return bdml_choose_data(h, path, z->count, z->variable, chosen);
+    return bdml_choose_data(h, o, path, z->count, z->variable, chosen);
 }
 
 static bdml_status read_labels(bdml_handle *h, npz *z, const char *path, int chosen,
@@ -201,7 +202,8 @@ static bdml_status read_labels(bdml_handle *h, npz *z, const char *path, int cho
     return bdml_npy_labels(h, &bytes, names, n, label);
 }
 
-bdml_status bdml_npz_open(bdml_handle *h, bdml_input *in, bdml_source *s)
+bdml_status bdml_npz_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                          bdml_source *s)
 {
     const char *path = bdml_input_name(in);
     bdml_status status = BDML_OK;
@@ -217,8 +219,8 @@ bdml_status bdml_npz_open(bdml_handle *h, bdml_input *in, bdml_source *s)
     m.release = close_npz;
     BDML_GO(open_archive(h, z, in));
     BDML_GO(list_variables(h, z, path));
-    BDML_GO(choose_data(h, z, path, &data));
-    BDML_GO(bdml_choose_labels(h, path, z->count, z->variable, &labels));
+    BDML_GO(choose_data(h, o, z, path, &data));
+    BDML_GO(bdml_choose_labels(h, o, path, z->count, z->variable, &labels));
     if (labels >= 0) BDML_GO(read_labels(h, z, path, labels, &s->classes, &label_count, &m.label));
     BDML_GO(open_member(h, z, path, data, &st));
     m.bytes = member_bytes(z);
@@ -228,7 +230,7 @@ bdml_status bdml_npz_open(bdml_handle *h, bdml_input *in, bdml_source *s)
     if (labels >= 0)
         BDML_GO(bdml_matrix_check_labels(h, &m, path, z->variable[data].name,
                                          z->variable[labels].name, label_count));
-    status = bdml_matrix_source(h, &m, s);
+    status = bdml_matrix_source(h, o, &m, s);
     m = (bdml_matrix){0}; /* taken over */
 done:
     bdml_matrix_free(&m);

@@ -220,12 +220,8 @@ done:
     return status;
 }
 
-bdml_status bdml_pca_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
-{
-    return bdml_pca_fit_to(h, data, bdml_opt_real(h, BDML_OPT_PCA), p);
-}
-
-bdml_status bdml_pca_fit_to(bdml_handle *h, const bdml_dataset *data, double asked, bdml_prepare *p)
+bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_dataset *data,
+                         bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     double *center = NULL;
@@ -248,7 +244,7 @@ bdml_status bdml_pca_fit_to(bdml_handle *h, const bdml_dataset *data, double ask
     p->center = center;
     center = NULL;
     if (randomised)
-        BDML_GO(bdml_pca_krylov(h, &s, (int)asked, &e));
+        BDML_GO(bdml_pca_krylov(h, seed, &s, (int)asked, &e));
     else if (few_rows)
         BDML_GO(by_gram(h, &s, &e));
     else

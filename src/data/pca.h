@@ -28,7 +28,7 @@ void bdml_pca_descending(int d, int count, int total, const double *lambda, cons
                          double *out, double *v);
 
 bool bdml_pca_krylov_pays(const bdml_dataset *data, double asked);
-bdml_status bdml_pca_krylov(bdml_handle *h, const bdml_pca_stream *x, int components,
+bdml_status bdml_pca_krylov(bdml_handle *h, uint64_t seed, const bdml_pca_stream *x, int components,
                             bdml_spectrum *e);
 
 #endif

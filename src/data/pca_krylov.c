@@ -56,13 +56,14 @@ static void krylov_free(krylov *s)
     free(s->t);
 }
 
-static bdml_status krylov_init(bdml_handle *h, int d, int width, int64_t rows, krylov *s)
+static bdml_status krylov_init(bdml_handle *h, uint64_t seed, int d, int width, int64_t rows,
+                               krylov *s)
 {
     bdml_status status = BDML_OK;
     size_t all = (size_t)width * STEPS;
 
     *s = (krylov){.d = d, .width = width};
-    s->random = bdml_rng_make((uint64_t)bdml_opt_int(h, BDML_OPT_SEED), PCA_STREAM);
+    s->random = bdml_rng_make(seed, PCA_STREAM);
     BDML_NEW(h, s->k, (size_t)d * all);
     BDML_NEW(h, s->w, (size_t)d * all);
     BDML_NEW(h, s->wt, (size_t)d * (size_t)width);
@@ -134,7 +135,7 @@ static bdml_status next_krylov_block(bdml_handle *h, krylov *s, int done, const 
     return bdml_la_orth(h, d, s->width, next);
 }
 
-bdml_status bdml_pca_krylov(bdml_handle *h, const bdml_pca_stream *x, int components,
+bdml_status bdml_pca_krylov(bdml_handle *h, uint64_t seed, const bdml_pca_stream *x, int components,
                             bdml_spectrum *e)
 {
     bdml_status status = BDML_OK;
@@ -143,7 +144,7 @@ bdml_status bdml_pca_krylov(bdml_handle *h, const bdml_pca_stream *x, int compon
     double *lambda = NULL, *u = NULL;
     bdml_eigh_ws ws = {0};
 
-    BDML_GO(krylov_init(h, d, width, x->rows, &s));
+    BDML_GO(krylov_init(h, seed, d, width, x->rows, &s));
     BDML_NEW(h, u, (size_t)all * (size_t)components);
     BDML_NEW(h, lambda, all);
     for (int step = 0; step < STEPS; step++) {

@@ -254,14 +254,15 @@ done:
     return status;
 }
 
-bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                             bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_PREPARE);
 
     memset(p, 0, sizeof *p);
     p->d_in = p->d_out = data->d;
-    p->scale = (int)bdml_opt_int(h, BDML_OPT_SCALE);
+    p->scale = o->prepare.scale.value;
     p->variance = 1.0;
     if (data->n < 1 || data->d < 1) {
         status = bdml_fail(h, BDML_ERR_DATA, "there is no data to prepare: %lld rows of %d columns",
@@ -274,10 +275,10 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_dataset *data, bdml_prep
                            "unit here");
         goto done;
     }
-    if (bdml_opt_int(h, BDML_OPT_MISSING) == BDML_MISSING_MEAN)
-        BDML_GO(bdml_prepare_means(h, data, p));
+    if (o->input.missing.value == BDML_MISSING_MEAN) BDML_GO(bdml_prepare_means(h, data, p));
     BDML_GO(bdml_prepare_widths(h, data, p));
-    if (bdml_opt_real(h, BDML_OPT_PCA) > 0.0) BDML_GO(bdml_pca_fit(h, data, p));
+    if (o->prepare.pca.value > 0.0)
+        BDML_GO(bdml_pca_fit(h, o->prepare.pca.value, (uint64_t)o->general.seed.value, data, p));
 done:
     if (status != BDML_OK) bdml_prepare_free(p);
     bdml_phase_leave(h, previous);

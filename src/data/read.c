@@ -9,6 +9,7 @@ enum { BLOCK_VALUES = 1 << 16 }; /* values read at a time: half a MiB, inside th
 /* Rows collected so far, x and y with room for `capacity` rows. */
 typedef struct rows {
     bdml_source *s;
+    bdml_missing policy;
     int64_t n, dropped;
     size_t capacity_x, capacity_y; /* in values */
     double *x;
@@ -101,34 +102,23 @@ static bdml_status make_room(bdml_handle *h, rows *r, int64_t more)
 
 static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
 {
-    int64_t policy = bdml_opt_int(h, BDML_OPT_MISSING);
     size_t d = (size_t)b->d;
     BDML_TRY(make_room(h, r, b->n));
     for (int64_t i = 0; i < b->n; i++) {
         const double *x = b->x + (size_t)i * d;
         int j = first_missing(r->s, b, i);
-        if (j < b->d && policy == BDML_MISSING_DROP) {
+        if (j < b->d && r->policy == BDML_MISSING_DROP) {
             r->dropped++;
             continue;
         }
-        if (j < b->d && (policy == BDML_MISSING_ERROR || j < 0))
+        if (j < b->d && (r->policy == BDML_MISSING_ERROR || j < 0))
             return refuse_missing(h, r, b, i, j);
-        if (policy == BDML_MISSING_MEAN) BDML_TRY(count_values(h, r, x));
+        if (r->policy == BDML_MISSING_MEAN) BDML_TRY(count_values(h, r, x));
         memcpy(r->x + (size_t)r->n * d, x, d * sizeof *x);
         if (r->y) r->y[r->n] = b->label[i];
         r->n++;
     }
     return BDML_OK;
-}
-
-/* Do settings name files that speak of rows by number? */
-static bool names_rows(const bdml_handle *h)
-{
-    static const bdml_opt files[] = {BDML_OPT_TARGETS_FILE, BDML_OPT_IMPOSTORS_FILE,
-                                     BDML_OPT_PAIRS_FILE, BDML_OPT_TRIPLETS_FILE};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (bdml_opt_text(h, files[i])[0]) return true;
-    return false;
 }
 
 /* A file that announces more than this machine could hold is refused before anything is read. */
@@ -159,15 +149,6 @@ static bdml_status collect(bdml_handle *h, rows *r)
         BDML_GO(take_block(h, r, &b));
         BDML_GO(bdml_progress(h, "reading", r->n + r->dropped, total));
     } while (b.n > 0);
-    if (r->dropped > 0 && names_rows(h)) {
-        status =
-            bdml_fail(h, BDML_ERR_ARGUMENT,
-                      "%s: %lld rows have missing values, and without them the row numbers of the "
-                      "constraint files would mean other rows; use --missing mean, or take "
-                      "them out of all files",
-                      r->s->path, (long long)r->dropped);
-        goto done;
-    }
     if (r->n == 0 && r->dropped > 0)
         BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: all %lld rows have a missing value, none is left",
                           r->s->path, (long long)r->dropped));
@@ -212,22 +193,25 @@ done:
 }
 
 /* Labels taken by position that look like measurements deserve a word. */
-static void doubt_label(bdml_handle *h, const bdml_source *s, const bdml_dataset *data)
+static void doubt_label(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
+                        const bdml_dataset *data)
 {
     enum { FEW_ROWS = 20 };
     if (data->n > FEW_ROWS && data->classes > data->n / 2 && s->label_column >= 0 &&
-        strcmp(bdml_label_setting(h), "auto") == 0)
+        strcmp(bdml_label_setting(o), "auto") == 0)
         bdml_log(h, BDML_LOG_WARNING,
                  "%s: column %d was taken for the label and has %d different values in %lld rows; "
                  "--label none if there is no label",
                  s->path, s->label_column + 1, data->classes, (long long)data->n);
 }
 
-static bdml_status make_dataset(bdml_handle *h, rows *r, bdml_dataset *data)
+static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, rows *r,
+                                bdml_dataset *data)
 {
     bdml_source *s = r->s;
     data->n = r->n;
     data->d = s->d;
+    data->dropped = r->dropped;
     /* Give back what doubling took too much. */
     double *x = bdml_realloc(h, r->x, (size_t)r->n * (size_t)s->d, sizeof *x);
     if (!x) return BDML_ERR_MEMORY;
@@ -242,21 +226,22 @@ static bdml_status make_dataset(bdml_handle *h, rows *r, bdml_dataset *data)
     if (!(s->path = bdml_strdup(h, data->source))) return BDML_ERR_MEMORY;
     if (r->count) BDML_TRY(check_means(h, r, data));
     if (data->y) BDML_TRY(sort_classes(h, r, data));
-    doubt_label(h, s, data);
+    doubt_label(h, o, s, data);
     return BDML_OK;
 }
 
-static bdml_status read_all(bdml_handle *h, const char *path, bdml_dataset **out)
+static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const char *path,
+                            bdml_dataset **out)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *data = NULL;
-    rows r = {0};
+    rows r = {.policy = o->missing.value};
 
-    BDML_GO(bdml_source_open(h, path, 0, &r.s));
+    BDML_GO(bdml_source_open(h, o, path, 0, &r.s));
     BDML_GO(check_size(h, r.s));
     BDML_GO(collect(h, &r));
     BDML_NEW(h, data, 1);
-    BDML_GO(make_dataset(h, &r, data));
+    BDML_GO(make_dataset(h, o, &r, data));
 done:
     free_rows(&r);
     if (status == BDML_OK)
@@ -266,13 +251,43 @@ done:
     return status;
 }
 
+bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const char *path,
+                              bdml_dataset **out)
+{
+    *out = NULL;
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
+    bdml_status status = read_all(h, o, path, out);
+    bdml_phase_leave(h, previous);
+    return status;
+}
+
+/* Files of constraints speak of rows by number. */
+static bdml_status check_dropped(bdml_handle *h, const bdml_constraint_options *o,
+                                 const bdml_dataset *data)
+{
+    const char *file[] = {o->targets_file.value, o->impostors_file.value, o->pairs_file.value,
+                          o->triplets_file.value};
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        if (data->dropped > 0 && *file[i])
+            return bdml_fail(h, BDML_ERR_ARGUMENT,
+                             "%s: %lld rows have missing values, and without them the row numbers "
+                             "of the constraint files would mean other rows; use --missing mean, "
+                             "or take them out of all files",
+                             data->source, (long long)data->dropped);
+    return BDML_OK;
+}
+
 bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **out)
 {
+    bdml_dataset *data;
     if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!path || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "path and out must not be NULL");
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
-    bdml_status status = read_all(h, path, out);
-    bdml_phase_leave(h, previous);
+    BDML_TRY(bdml_dataset_read(h, &h->options.input, path, &data));
+    bdml_status status = check_dropped(h, &h->options.constraints, data);
+    if (status == BDML_OK)
+        *out = data;
+    else
+        bdml_free_dataset(data);
     return status;
 }

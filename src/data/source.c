@@ -124,9 +124,9 @@ void bdml_block_free(bdml_block *b)
 
 /* ---- opening and closing -------------------------------------------------------------------------- */
 
-const char *bdml_label_setting(const bdml_handle *h)
+const char *bdml_label_setting(const bdml_input_options *o)
 {
-    return *bdml_opt_text(h, BDML_OPT_LABELS_FILE) ? "none" : bdml_opt_text(h, BDML_OPT_LABEL);
+    return *o->labels_file.value ? "none" : o->label.value;
 }
 
 void bdml_source_close(bdml_source *s)
@@ -138,29 +138,31 @@ void bdml_source_close(bdml_source *s)
     free(s->feature_name);
     bdml_names_free(&s->classes);
     free(s->file_label);
+    free(s->labels_path);
     free(s->path);
     free(s);
 }
 
-static bdml_status open_format(bdml_handle *h, int format, int expected_d, bdml_source *s)
+static bdml_status open_format(bdml_handle *h, const bdml_input_options *o, int format,
+                               int expected_d, bdml_source *s)
 {
     switch (format) {
     case BDML_FORMAT_TSV:
-        return bdml_csv_open(h, s->in, expected_d, '\t', s);
+        return bdml_csv_open(h, o, s->in, expected_d, '\t', s);
     case BDML_FORMAT_SVMLIGHT:
-        return bdml_svmlight_open(h, s->in, expected_d, s);
+        return bdml_svmlight_open(h, o, s->in, expected_d, s);
     case BDML_FORMAT_ARFF:
-        return bdml_arff_open(h, s->in, expected_d, s);
+        return bdml_arff_open(h, o, s->in, expected_d, s);
     case BDML_FORMAT_NPY:
-        return bdml_npy_open(h, s->in, s);
+        return bdml_npy_open(h, o, s->in, s);
     case BDML_FORMAT_NPZ:
-        return bdml_npz_open(h, s->in, s);
+        return bdml_npz_open(h, o, s->in, s);
     case BDML_FORMAT_MAT:
-        return bdml_mat_open(h, s->in, s);
+        return bdml_mat_open(h, o, s->in, s);
     case BDML_FORMAT_IDX:
-        return bdml_idx_open(h, s->in, s);
+        return bdml_idx_open(h, o, s->in, s);
     default:
-        return bdml_csv_open(h, s->in, expected_d, '\0', s);
+        return bdml_csv_open(h, o, s->in, expected_d, '\0', s);
     }
 }
 
@@ -185,6 +187,7 @@ static bdml_status labels_beside(bdml_handle *h, const char *path, char **beside
 static bdml_status attach_labels(bdml_handle *h, const char *path, bdml_source *s)
 {
     bdml_names_free(&s->classes);
+    if (!(s->labels_path = bdml_strdup(h, path))) return BDML_ERR_MEMORY;
     BDML_TRY(bdml_labels_read(h, path, &s->classes, &s->file_label, &s->file_labels));
     s->labelled = true;
     s->label_column = -1;
@@ -194,12 +197,12 @@ static bdml_status attach_labels(bdml_handle *h, const char *path, bdml_source *
     return BDML_OK;
 }
 
-static bdml_status find_labels(bdml_handle *h, int format, int expected_d, bdml_source *s)
+static bdml_status find_labels(bdml_handle *h, const bdml_input_options *o, int format,
+                               int expected_d, bdml_source *s)
 {
-    const char *file = bdml_opt_text(h, BDML_OPT_LABELS_FILE);
-    if (*file) return attach_labels(h, file, s);
+    if (*o->labels_file.value) return attach_labels(h, o->labels_file.value, s);
     if (format != BDML_FORMAT_NPY || s->labelled || expected_d > 0 ||
-        strcmp(bdml_opt_text(h, BDML_OPT_LABEL), "auto") != 0)
+        strcmp(o->label.value, "auto") != 0)
         return BDML_OK;
     char *beside;
     BDML_TRY(labels_beside(h, bdml_input_path(s->in), &beside));
@@ -222,7 +225,8 @@ static bdml_status check_open(bdml_handle *h, int expected_d, const bdml_source 
     return BDML_OK;
 }
 
-bdml_status bdml_source_open(bdml_handle *h, const char *path, int expected_d, bdml_source **out)
+bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const char *path,
+                             int expected_d, bdml_source **out)
 {
     bdml_status status = BDML_OK;
     const unsigned char *head;
@@ -230,9 +234,8 @@ bdml_status bdml_source_open(bdml_handle *h, const char *path, int expected_d, b
     size_t n;
 
     *out = NULL;
-    const char *label = bdml_opt_text(h, BDML_OPT_LABEL);
-    if (*bdml_opt_text(h, BDML_OPT_LABELS_FILE) && strcmp(label, "auto") != 0 &&
-        strcmp(label, "none") != 0)
+    const char *label = o->label.value;
+    if (*o->labels_file.value && strcmp(label, "auto") != 0 && strcmp(label, "none") != 0)
         return bdml_fail(
             h, BDML_ERR_ARGUMENT,
             "label '%s' and labels-file exclude each other: labels come from one place", label);
@@ -243,11 +246,11 @@ bdml_status bdml_source_open(bdml_handle *h, const char *path, int expected_d, b
     if (!s->path) BDML_GO(BDML_ERR_MEMORY);
     BDML_GO(bdml_input_peek(h, s->in, HEAD_BYTES, &head, &n));
     if (n == 0) BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: the file is empty", s->path));
-    int format = (int)bdml_opt_int(h, BDML_OPT_FORMAT);
+    int format = o->format.value;
     if (format == BDML_FORMAT_AUTO) format = bdml_format_guess(path, head, n);
-    BDML_GO(open_format(h, format, expected_d, s));
+    BDML_GO(open_format(h, o, format, expected_d, s));
     BDML_GO(check_open(h, expected_d, s));
-    BDML_GO(find_labels(h, format, expected_d, s));
+    BDML_GO(find_labels(h, o, format, expected_d, s));
 done:
     if (status == BDML_OK)
         *out = s;
@@ -260,11 +263,10 @@ done:
 
 static bdml_status put_labels(bdml_handle *h, bdml_source *s, bdml_block *b)
 {
-    const char *file = bdml_opt_text(h, BDML_OPT_LABELS_FILE);
     if (s->handed_out + b->n > s->file_labels || (b->n == 0 && s->handed_out < s->file_labels)) {
         int64_t seen = s->handed_out + b->n;
         return bdml_fail(h, BDML_ERR_DATA, "%s holds %lld labels, but %s holds %s%lld rows",
-                         *file ? file : "the labels file", (long long)s->file_labels, s->path,
+                         s->labels_path, (long long)s->file_labels, s->path,
                          b->n > 0 ? "at least " : "", (long long)seen);
     }
     for (int64_t i = 0; i < b->n; i++) b->label[i] = s->file_label[s->handed_out + i];

@@ -219,7 +219,8 @@ static bdml_status scan_row(bdml_handle *h, bdml_input *in, span row, int64_t *l
 }
 
 /* Rows, columns and what the first column is called. */
-static bdml_status scan(bdml_handle *h, bdml_source *s, svmlight *v, int expected_d)
+static bdml_status scan(bdml_handle *h, const bdml_input_options *o, bdml_source *s, svmlight *v,
+                        int expected_d)
 {
     int64_t least = INT64_MAX, most = -1, rows = 0;
     span row;
@@ -229,8 +230,8 @@ static bdml_status scan(bdml_handle *h, bdml_source *s, svmlight *v, int expecte
         BDML_TRY(scan_row(h, s->in, row, &least, &most));
     }
     if (rows == 0) return bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", s->path);
-    static const int said[] = {-1, 0, 1}; /* auto|0|1 */
-    int base = said[bdml_opt_int(h, BDML_OPT_INDEX_BASE)];
+    int base =
+        o->index_base.value == BDML_INDEX_BASE_AUTO ? -1 : o->index_base.value == BDML_INDEX_BASE_1;
     if (base == 1 && least == 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s: an index 0 occurs, but index-base is 1", s->path);
     v->base = base >= 0 ? base : least == 0 ? 0 : 1;
@@ -254,10 +255,11 @@ static bdml_status scan(bdml_handle *h, bdml_source *s, svmlight *v, int expecte
     return BDML_OK;
 }
 
-bdml_status bdml_svmlight_open(bdml_handle *h, bdml_input *in, int expected_d, bdml_source *s)
+bdml_status bdml_svmlight_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
+                               int expected_d, bdml_source *s)
 {
     bdml_status status = BDML_OK;
-    const char *label = bdml_label_setting(h);
+    const char *label = bdml_label_setting(o);
     svmlight *v;
 
     BDML_NEW(h, v, 1);
@@ -274,7 +276,7 @@ bdml_status bdml_svmlight_open(bdml_handle *h, bdml_input *in, int expected_d, b
     bdml_input_mark(in);
     BDML_GO(read_comments(h, in, v));
     bdml_input_mark(in);
-    BDML_GO(scan(h, s, v, expected_d));
+    BDML_GO(scan(h, o, s, v, expected_d));
     BDML_GO(bdml_input_rewind(h, in));
 done:
     return status;

@@ -37,11 +37,11 @@ static const char *list_names(int count, const bdml_variable *v, char out[LIST_S
     return out;
 }
 
-bdml_status bdml_choose_data(bdml_handle *h, const char *path, int count, const bdml_variable *v,
-                             int *chosen)
+bdml_status bdml_choose_data(bdml_handle *h, const bdml_input_options *o, const char *path,
+                             int count, const bdml_variable *v, int *chosen)
 {
     static const char *const usual[] = {"X", "fts", "data", "x", NULL};
-    const char *wanted = bdml_opt_text(h, BDML_OPT_VARIABLE);
+    const char *wanted = o->variable.value;
     char list[LIST_SIZE];
     int matrices = 0, last = -1;
 
@@ -68,15 +68,15 @@ bdml_status bdml_choose_data(bdml_handle *h, const char *path, int count, const 
         path, matrices ? "more than one" : "no other", list_names(count, v, list));
 }
 
-bdml_status bdml_choose_labels(bdml_handle *h, const char *path, int count, const bdml_variable *v,
-                               int *chosen)
+bdml_status bdml_choose_labels(bdml_handle *h, const bdml_input_options *o, const char *path,
+                               int count, const bdml_variable *v, int *chosen)
 {
     static const char *const usual[] = {"y", "labels", "label", "gnd", NULL};
-    const char *wanted = bdml_opt_text(h, BDML_OPT_LABEL_VARIABLE);
+    const char *wanted = o->label_variable.value;
     char list[LIST_SIZE];
 
     *chosen = -1;
-    if (!bdml_labels_inside_wanted(h) || strcmp(wanted, "none") == 0) return BDML_OK;
+    if (!bdml_labels_inside_wanted(o) || strcmp(wanted, "none") == 0) return BDML_OK;
     *chosen = wanted[0] ? find(count, v, wanted) : find_any(count, v, usual);
     if (wanted[0] && *chosen < 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s: no variable '%s' for the labels; the file holds %s",

@@ -58,7 +58,7 @@ bdml_status bdml_generate_waveform(bdml_handle *h, int64_t n, bdml_dataset **out
     if (n < 1)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "the number of points must be 1 or more, got %lld",
                          (long long)n);
-    uint64_t seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
+    uint64_t seed = (uint64_t)h->options.general.seed.value;
     BDML_GO(bdml_dataset_new(h, n, FEATURES, CLASSES, &data));
     for (int64_t i = 0; i < n; i++)
         data->y[i] = make_point(seed, i, data->x + (size_t)i * FEATURES);

@@ -104,7 +104,8 @@ static bdml_status reduce(bdml_handle *h, adapt_points *p)
 
     if (on == PCA_SOURCE) of.n = p->ns;
     if (on == PCA_TARGET) of = (bdml_dataset){.n = p->nt, .d = p->d, .x = p->xt};
-    if (asked > 0) BDML_GO(bdml_pca_fit_to(h, &of, asked, &pca));
+    if (asked > 0)
+        BDML_GO(bdml_pca_fit(h, asked, (uint64_t)h->options.general.seed.value, &of, &pca));
     p->q = pca.d_out;
     BDML_NEW(h, p->zs, (size_t)(p->ns + p->nt) * (size_t)p->q);
     p->zt = p->zs + (size_t)p->ns * (size_t)p->q;

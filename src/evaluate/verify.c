@@ -124,7 +124,7 @@ static bdml_status prepare_rows(bdml_handle *h, const bdml_verify_setup *s, int6
 
     *z = NULL;
     if (row) BDML_GO(bdml_dataset_subset(h, data, count, row, &part));
-    BDML_GO(bdml_prepare_fit(h, part ? part : data, &p));
+    BDML_GO(bdml_prepare_fit(h, &h->options, part ? part : data, &p));
     bdml_free_dataset(part);
     part = NULL;
     BDML_NEW(h, x, (size_t)block * (size_t)data->d);

@@ -48,8 +48,7 @@ bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool 
                          bdml_eigh_ws *ws)
 {
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EIGEN);
-    bool wide = !bdml_opt_int(h, BDML_OPT_DETERMINISTIC) && d >= WIDE_FROM &&
-                bdml_la_widen(bdml_threads(h));
+    bool wide = !bdml_is_deterministic(h) && d >= WIDE_FROM && bdml_la_widen(bdml_threads(h));
     lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'L', d, a, d,
                                           lambda, ws->work, ws->lwork, ws->iwork, ws->liwork);
     if (wide) bdml_la_narrow();

@@ -20,7 +20,8 @@ static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x,
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
 
-    bdml_status status = bdml_pca_fit_to(h, &points, (double)count, &p);
+    bdml_status status =
+        bdml_pca_fit(h, (double)count, (uint64_t)h->options.general.seed.value, &points, &p);
     if (status == BDML_OK) {
         *basis = p.basis;
         *found = p.d_out;

@@ -14,7 +14,7 @@ static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x,
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
 
-    bdml_status status = bdml_pca_fit_to(h, &points, q, &p);
+    bdml_status status = bdml_pca_fit(h, q, (uint64_t)h->options.general.seed.value, &points, &p);
     if (status == BDML_OK && p.d_out < q)
         status = bdml_fail(h, BDML_ERR_ARGUMENT,
                            "rank must be at most the dimensions that the points span, %d, got %d",

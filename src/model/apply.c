@@ -17,7 +17,7 @@ enum {
 
 int64_t bdml_model_block(const bdml_handle *h, size_t bytes_per_row)
 {
-    double rows = (double)bdml_opt_int(h, BDML_OPT_MEMORY) * 1048576.0 / (double)bytes_per_row;
+    double rows = (double)bdml_memory(h) / (double)bytes_per_row;
     int64_t tiles = rows < 1e12 ? (int64_t)(rows / ROWS_AT_ONCE) : INT64_MAX / 4 / ROWS_AT_ONCE;
     return BDML_MAX(tiles, 1) * ROWS_AT_ONCE;
 }

@@ -31,7 +31,7 @@ static int64_t whole_blocks(const bdml_knn_brute *b, double rows, int64_t n)
 static void plan(bdml_knn_brute *b, size_t real)
 {
     const bdml_knn_task *t = b->t;
-    double memory = 1048576.0 * (double)bdml_opt_int(t->h, BDML_OPT_MEMORY);
+    double memory = (double)bdml_memory(t->h);
     double size = (double)real, row = size * t->d;
 
     b->capacity = (int)BDML_MIN(2 * (int64_t)t->k + ROOM, BDML_MAX(t->reference.n, 1));

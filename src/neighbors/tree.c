@@ -306,7 +306,7 @@ bdml_status bdml_knn_tree_search(bdml_knn_task *t)
     tree s = {.t = t, .k = (int)BDML_MIN((int64_t)t->k, t->reference.n)};
     size_t threads = (size_t)bdml_threads(h), d = (size_t)t->d;
     int64_t leaves = t->reference.n / LEAF + count_roots(t);
-    double memory = 1048576.0 * (double)bdml_opt_int(h, BDML_OPT_MEMORY);
+    double memory = (double)bdml_memory(h);
 
     BDML_NEW(h, s.nodes, 2 * leaves);
     BDML_NEW(h, s.box, (size_t)leaves * 4 * d);

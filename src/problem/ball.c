@@ -40,7 +40,7 @@ static bdml_status new_block(bdml_handle *h, search *s)
     bdml_status status = BDML_OK;
     size_t k = (size_t)s->k, d = (size_t)s->d;
     size_t bytes = k * (sizeof *s->index + sizeof *s->distance) + d * sizeof *s->q;
-    size_t budget = (size_t)bdml_opt_int(h, BDML_OPT_MEMORY) << 20;
+    size_t budget = bdml_memory(h);
     s->block = BDML_MIN(BDML_MAX((int64_t)(budget / bytes), 1), s->anchors);
     BDML_NEW(h, s->q, (size_t)s->block * d);
     BDML_NEW(h, s->label, s->block);

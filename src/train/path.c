@@ -105,7 +105,7 @@ static bdml_status fill_fold(bdml_handle *h, const bdml_dataset *data, int64_t t
 
     BDML_GO(bdml_dataset_subset(h, data, train, order, &a));
     BDML_GO(bdml_dataset_subset(h, data, data->n - train, order + train, &b));
-    BDML_GO(bdml_prepare_fit(h, a, &prepare));
+    BDML_GO(bdml_prepare_fit(h, &h->options, a, &prepare));
     f->d = prepare.d_out;
     f->classes = data->classes;
     f->train = a->n;

@@ -89,7 +89,7 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
         BDML_GO(read_pairs(h, data->n, &pairs));
         given = pairs;
     }
-    BDML_GO(bdml_prepare_fit(h, data, &prepare));
+    BDML_GO(bdml_prepare_fit(h, &h->options, data, &prepare));
     prepared.d = prepare.d_out;
     prepared.x = bdml_alloc(h, (size_t)data->n * (size_t)prepare.d_out, sizeof *prepared.x);
     if (!prepared.x) {
@@ -187,7 +187,8 @@ static bdml_status train_adapted(bdml_handle *h, const bdml_method *method,
     double start = bdml_now();
 
     BDML_GO(check_data(h, data));
-    BDML_GO(bdml_prepare_fit(h, data, &prepare)); /* nothing to prepare but what must be finite */
+    BDML_GO(bdml_prepare_fit(h, &h->options, data,
+                             &prepare)); /* nothing to prepare but what must be finite */
     BDML_GO(bdml_model_new(h, data, &prepare, data->d, &model));
     bdml_training t = {data->n, data->d, data->x, data->y, data->classes, NULL, target};
     BDML_GO(method->fit(h, &h->options, &t, model));
