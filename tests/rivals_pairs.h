@@ -63,7 +63,7 @@ static inline differences differences_of(bdml_handle *h, const bdml_dataset *dat
 {
     bdml_training t = {data->n, data->d, data->x, data->y, data->classes, NULL, NULL};
     bdml_lists lists;
-    check_ok(h, bdml_pairs_choose(h, "test", &t, &lists));
+    check_ok(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists));
     differences out = {.d = data->d, .similar = lists.target.count};
     out.all = lists.target.count + lists.impostor.count;
     out.z = calloc((size_t)out.all * (size_t)out.d, sizeof *out.z);

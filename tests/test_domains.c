@@ -201,7 +201,7 @@ static void test_svm(void **state)
             margin[i] = 0.5 + bdml_rng_uniform(&r);
         }
         bdml_svm_rows rows = {8, 2, plane_dot, plane_add, plane_square, &p};
-        check_ok(h, bdml_svm_solve(h, &rows, y, c, margin, 1e-9, 100000, alpha, w, &result));
+        check_ok(h, bdml_svm_solve(h, 1, &rows, y, c, margin, 1e-9, 100000, alpha, w, &result));
         for (int round = 0; round < 60; round++, step *= 0.7) {
             double at[2] = {best[0], best[1]},
                    least = plane_objective(&p, y, c, margin, at[0], at[1]);

@@ -323,7 +323,7 @@ static void test_lmnn_low_gradient(void **state)
         l[e] = keep;
         check_close(g[e], (up - down) / 2e-6, 1e-7 * f);
     }
-    check_ok(h, bdml_lmnn_low_minimise(h, &a, c, 1e-3, 2, l, &down, &steps));
+    check_ok(h, bdml_lmnn_low_minimise(h, &h->options.solve, &a, c, 1e-3, 2, l, &down, &steps));
     check_true(down < f && steps > 0);
     check_ok(h, bdml_lmnn_low_objective(&low, l, &up, ignored));
     check_close(up, down, 1e-12 * f);

@@ -23,7 +23,7 @@ static bdml_lists draw12(bdml_handle *h, int64_t want, int seed)
     check_ok(h, bdml_set(h, "random-pairs", text));
     snprintf(text, sizeof text, "%d", seed);
     check_ok(h, bdml_set(h, "seed", text));
-    check_ok(h, bdml_pairs_choose(h, "test", &t, &lists));
+    check_ok(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists));
     return lists;
 }
 
@@ -74,25 +74,25 @@ static void test_given_pairs(void **state)
     bdml_lists lists;
     check_ok(h, bdml_constraints_from_arrays(h, 6, 3, near, 2, far, 0, NULL, &c));
     bdml_training t = {.n = 6, .d = 1, .x = x, .constraints = c};
-    check_ok(h, bdml_pairs_choose(h, "test", &t, &lists));
+    check_ok(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists));
     assert_int_equal(lists.target.count, 2); /* 0-1 stands there twice */
     assert_int_equal(lists.impostor.count, 2);
     assert_memory_equal(lists.target.row, near, 4 * sizeof *near);
     assert_memory_equal(lists.impostor.row, far, sizeof far);
     bdml_lists_free(&lists);
     t.n = 5;
-    check_fails(h, bdml_pairs_choose(h, "test", &t, &lists), BDML_ERR_ARGUMENT, "6 rows");
+    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_ARGUMENT, "6 rows");
     bdml_free_constraints(c);
     check_ok(h, bdml_constraints_from_arrays(h, 6, 1, near, 0, NULL, 1, triple, &c));
     t = (bdml_training){.n = 6, .d = 1, .x = x, .constraints = c};
-    check_fails(h, bdml_pairs_choose(h, "test", &t, &lists), BDML_ERR_DATA, "triplets");
+    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA, "triplets");
     bdml_free_constraints(c);
     check_ok(h, bdml_constraints_from_arrays(h, 6, 0, NULL, 2, far, 0, NULL, &c));
     t.constraints = c;
-    check_fails(h, bdml_pairs_choose(h, "test", &t, &lists), BDML_ERR_DATA, "similar pairs");
+    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA, "similar pairs");
     bdml_free_constraints(c);
     t.constraints = NULL;
-    check_fails(h, bdml_pairs_choose(h, "test", &t, &lists), BDML_ERR_DATA, "neither");
+    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA, "neither");
 }
 
 /* Pairs from a file need no "kind pair". */

@@ -38,6 +38,7 @@ enum {
 
 typedef struct boost {
     bdml_handle *h;
+    const bdml_options *o;
     int d;
     int64_t m;
     bdml_margin *op;
@@ -291,8 +292,8 @@ static double distance_left(boost *b)
 static bdml_status run(boost *b, bdml_stopping *stop)
 {
     bdml_handle *h = b->h;
-    double began = bdml_now(), limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
-    int64_t most = bdml_opt_int(h, BDML_OPT_MAX_ITER);
+    double began = bdml_now(), limit = b->o->solve.time_limit.value;
+    int64_t most = b->o->solve.max_iter.value;
     double f = objective(b, b->w);
 
     BDML_TRY(look(b));
@@ -300,7 +301,7 @@ static bdml_status run(boost *b, bdml_stopping *stop)
         return bdml_fail(h, BDML_ERR_DATA,
                          "boost: in no direction are impostors farther than targets on the whole; "
                          "M = 0 is best");
-    b->v = bdml_opt_real(h, BDML_OPT_BOOST_TRACE) * b->lambda[b->d - 1];
+    b->v = b->o->methods.boost_trace.value * b->lambda[b->d - 1];
     for (stop->iterations = 0;; stop->iterations++) {
         stop->reached = distance_left(b);
         if (stop->reached <= stop->wanted || stop->iterations >= most) break;
@@ -350,16 +351,14 @@ done:
 bdml_status bdml_fit_boost(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                            bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
     bdml_constraints *mined = NULL;
     bdml_mining how = bdml_mining_from_options(h);
     bdml_stopping stop = {.rule = "largest eigenvalue over its bound, less 1"};
-    boost b = {.h = h, .only = -1};
+    boost b = {.h = h, .o = o, .only = -1};
 
-    enum { CORRECTIVE, STAGEWISE }; /* the choices of boost-form */
-    b.stagewise = bdml_opt_int(h, BDML_OPT_BOOST_FORM) == STAGEWISE;
-    stop.wanted = 10.0 * bdml_opt_real(h, BDML_OPT_GAP);
+    b.stagewise = o->methods.boost_form.value == BDML_BOOST_FORM_STAGEWISE;
+    stop.wanted = 10.0 * o->solve.gap.value;
     how.kind = BDML_KIND_TRIPLET;
     if (!t->constraints) {
         BDML_GO(bdml_need_classes(h, t, "boost"));

@@ -169,11 +169,12 @@ enum { START_TOTAL, START_INTRA, STARTS };
 static const char *const start_names[STARTS] = {"total", "intra-personal"};
 
 /* q rows of d that whiten the covariance of the points, or of similar pairs, shrunk. */
-static bdml_status make_start(bdml_handle *h, const bdml_training *t, int kind, int q, double *a)
+static bdml_status make_start(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                              int kind, int q, double *a)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
-    double s = bdml_opt_real(h, BDML_OPT_SHRINKAGE), trace = 0.0, *c = NULL, *lambda = NULL;
+    double s = o->shrinkage.value, trace = 0.0, *c = NULL, *lambda = NULL;
     bdml_training view = *t;
     bdml_eigh_ws ws = {0};
 
@@ -277,29 +278,27 @@ static bdml_status report(bdml_handle *h, const found *best, json_t *tried, doub
 bdml_status bdml_fit_csml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
-    int asked = (int)bdml_opt_int(h, BDML_OPT_SUBSPACE),
-        q = asked > 0 ? BDML_MIN(asked, t->d) : t->d;
+    int asked = (int)o->methods.subspace.value, q = asked > 0 ? BDML_MIN(asked, t->d) : t->d;
     size_t cells = (size_t)q * (size_t)t->d;
     bdml_csml c = {.n = t->n, .d = t->d, .q = q, .x = t->x};
     bdml_holdout v = {0};
     bdml_labelled_pairs all = {0};
     double *start[STARTS] = {NULL}, *a = NULL, value = 0.0;
-    found best = {START_INTRA, bdml_opt_real(h, BDML_OPT_CLOSENESS), INFINITY};
+    found best = {START_INTRA, o->methods.closeness.value, INFINITY};
     json_t *tried = json_array();
 
     BDML_GO(bdml_need_pairs(h, t, "csml"));
     BDML_NEW(h, a, cells);
     for (int kind = 0; kind < STARTS; kind++) {
         BDML_NEW(h, start[kind], cells);
-        BDML_GO(make_start(h, t, kind, q, start[kind]));
+        BDML_GO(make_start(h, &o->methods, t, kind, q, start[kind]));
     }
     BDML_GO(bdml_labelled_from(h, t->constraints, &all));
-    BDML_GO(bdml_holdout_make(h, t, &v));
+    BDML_GO(bdml_holdout_make(h, (uint64_t)o->general.seed.value, t, &v));
     c.start = start[best.start];
     BDML_GO(bdml_csml_init(h, &c));
-    if (!bdml_opt_changed(h, BDML_OPT_CLOSENESS)) {
+    if (o->methods.closeness.automatic) {
         c.pairs = &v.train;
         BDML_GO(choose_start(h, &c, start, &v, tried, &best));
         c.start = start[best.start];

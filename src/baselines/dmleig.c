@@ -14,7 +14,8 @@
 #include "baselines/pairs.h"
 #include "solver/solver.h"
 
-static bdml_status solve(bdml_handle *h, bdml_pairset *set, bdml_solve_result *result)
+static bdml_status solve(bdml_handle *h, const bdml_solve_options *o, bdml_pairset *set,
+                         bdml_solve_result *result)
 {
     bdml_status status = BDML_OK;
     int r = set->r;
@@ -30,9 +31,9 @@ static bdml_status solve(bdml_handle *h, bdml_pairset *set, bdml_solve_result *r
     settings.trace = INFINITY;
     settings.margin = 1.0;
     settings.hard = true;
-    settings.gap = bdml_opt_real(h, BDML_OPT_GAP);
-    settings.max_iter = bdml_opt_int(h, BDML_OPT_MAX_ITER);
-    settings.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    settings.gap = o->gap.value;
+    settings.max_iter = o->max_iter.value;
+    settings.time_limit = o->time_limit.value;
     BDML_NEW(h, identity, (size_t)r * (size_t)r);
     for (int j = 0; j < r; j++) COL(identity, r, j)[j] = 1.0;
     BDML_GO(bdml_problem_new(h, set->points, r, set->x, r, &far, identity, false, &problem));
@@ -46,15 +47,14 @@ done:
 bdml_status bdml_fit_dmleig(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                             bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solve_result r = {0};
 
-    BDML_GO(bdml_pairset_new(h, "dml-eig", t, true, &set));
+    BDML_GO(bdml_pairset_new(h, o, "dml-eig", t, true, &set));
     BDML_GO(bdml_pairset_whiten(h, &set));
     BDML_GO(bdml_progress(h, "dml-eig", 0, 0));
-    BDML_GO(solve(h, &set, &r));
+    BDML_GO(solve(h, &o->solve, &set, &r));
     if (r.stop == BDML_STOP_CANCELLED) {
         status = bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request");
         goto done;

@@ -152,14 +152,13 @@ done:
     return status;
 }
 
-bdml_status bdml_geodesic_fit(bdml_handle *h, const bdml_training *t, bdml_geodesic *out)
+bdml_status bdml_geodesic_fit(bdml_handle *h, int subspace, const bdml_training *t,
+                              bdml_geodesic *out)
 {
     bdml_status status = BDML_OK;
-    bool automatic = bdml_opt_int(h, BDML_OPT_SUBSPACE) == 0;
+    bool automatic = subspace == 0;
     /* two subspaces of more than half the dimensions share directions whatever the data are */
-    int q, ns, nt,
-        most = automatic ? BDML_MAX(t->d / 2, 1)
-                         : (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_SUBSPACE), t->d);
+    int q, ns, nt, most = automatic ? BDML_MAX(t->d / 2, 1) : BDML_MIN(subspace, t->d);
     bdml_prepare s = {0}, u = {0};
 
     *out = (bdml_geodesic){0};

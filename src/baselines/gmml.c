@@ -162,9 +162,8 @@ done:
 bdml_status bdml_fit_gmml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
-    double ridge = bdml_opt_real(h, BDML_OPT_RIDGE), place = bdml_opt_real(h, BDML_OPT_GMML_T);
+    double ridge = o->methods.ridge.value, place = o->methods.gmml_t.value;
     double *S = NULL, *D = NULL, *l = NULL, *basis = NULL, *p = NULL, *whole = NULL;
     bdml_span span = {0};
 
@@ -178,8 +177,7 @@ bdml_status bdml_fit_gmml(bdml_handle *h, const bdml_options *o, const bdml_trai
     BDML_NEW(h, whole, (size_t)r * (size_t)t->d);
     const bdml_training z = {t->n, r, p, t->y, t->classes, NULL, NULL};
     BDML_GO(bdml_gmml_scatter(h, &z, ridge, S, D));
-    if (strcmp(bdml_opt_text(h, BDML_OPT_GMML_T), "auto") == 0)
-        BDML_GO(bdml_gmml_choose(h, &z, ridge, &place));
+    if (o->methods.gmml_t.automatic) BDML_GO(bdml_gmml_choose(h, o, &z, ridge, &place));
     BDML_GO(bdml_gmml_means(h, r, S, D, 1, &place, l));
     bdml_la_gemm('N', 'N', t->d, r, r, 1.0, basis, t->d, l, r, 0.0, whole, t->d);
     BDML_GO(bdml_model_set_map(h, model, r, whole));

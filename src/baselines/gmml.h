@@ -12,6 +12,7 @@ bdml_status bdml_gmml_scatter(bdml_handle *h, const bdml_training *z, double rid
 bdml_status bdml_gmml_means(bdml_handle *h, int r, const double *S, const double *D, int count,
                             const double *t, double *l);
 /* *t: the place with the least cross-validated error of the `neighbors`-NN vote on the rows of z. */
-bdml_status bdml_gmml_choose(bdml_handle *h, const bdml_training *z, double ridge, double *t);
+bdml_status bdml_gmml_choose(bdml_handle *h, const bdml_options *o, const bdml_training *z,
+                             double ridge, double *t);
 
 #endif

@@ -35,9 +35,9 @@ static void gather(const bdml_training *z, int64_t count, const int64_t *row, co
 }
 
 /* Errors of the vote at place k, added to wrong[k]. */
-static bdml_status count_errors(bdml_handle *h, search *s, int k)
+static bdml_status count_errors(bdml_handle *h, const bdml_neighbor_options *o, search *s, int k)
 {
-    int r = s->train.d, votes = (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_NEIGHBORS), s->train.n);
+    int r = s->train.d, votes = (int)BDML_MIN(o->neighbors.value, s->train.n);
     const double *l = s->l + (size_t)k * (size_t)r * (size_t)r;
     bdml_la_map_rows(h, r, r, l, s->train.n, s->train.x, r, s->mapped_train, s->ws);
     bdml_la_map_rows(h, r, r, l, s->test.n, s->test.x, r, s->mapped_test, s->ws);
@@ -64,9 +64,9 @@ static bool two_classes(const bdml_training *t)
     return false;
 }
 
-static bdml_status run_folds(bdml_handle *h, const bdml_training *z, int64_t count,
-                             const int64_t *row, const int32_t *fold, int folds, double ridge,
-                             search *s)
+static bdml_status run_folds(bdml_handle *h, const bdml_options *o, const bdml_training *z,
+                             int64_t count, const int64_t *row, const int32_t *fold, int folds,
+                             double ridge, search *s)
 {
     double t[PLACES];
     for (int k = 0; k < PLACES; k++) t[k] = (double)k / (PLACES - 1);
@@ -76,7 +76,7 @@ static bdml_status run_folds(bdml_handle *h, const bdml_training *z, int64_t cou
         if (s->test.n == 0 || !two_classes(&s->train)) continue;
         BDML_TRY(bdml_gmml_scatter(h, &s->train, ridge, s->S, s->D));
         BDML_TRY(bdml_gmml_means(h, z->d, s->S, s->D, PLACES, t, s->l));
-        for (int k = 0; k < PLACES; k++) BDML_TRY(count_errors(h, s, k));
+        for (int k = 0; k < PLACES; k++) BDML_TRY(count_errors(h, &o->neighbors, s, k));
     }
     return BDML_OK;
 }
@@ -92,10 +92,11 @@ static double best_place(const int64_t *wrong)
     return (double)best / (PLACES - 1);
 }
 
-bdml_status bdml_gmml_choose(bdml_handle *h, const bdml_training *z, double ridge, double *t)
+bdml_status bdml_gmml_choose(bdml_handle *h, const bdml_options *o, const bdml_training *z,
+                             double ridge, double *t)
 {
     bdml_status status = BDML_OK;
-    uint64_t seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
+    uint64_t seed = (uint64_t)o->general.seed.value;
     int64_t count = BDML_MIN(z->n, (int64_t)MOST_POINTS), *row = NULL;
     int folds = (int)BDML_MIN((int64_t)FOLDS, count);
     size_t r = (size_t)z->d, rr = r * r;
@@ -116,7 +117,7 @@ bdml_status bdml_gmml_choose(bdml_handle *h, const bdml_training *z, double ridg
     BDML_NEW(h, s.mapped_train, (size_t)count * r);
     BDML_NEW(h, s.mapped_test, (size_t)count * r);
     BDML_NEW(h, s.ws, bdml_la_map_size(z->d, z->d));
-    BDML_NEW(h, s.index, count * BDML_MIN(bdml_opt_int(h, BDML_OPT_NEIGHBORS), count));
+    BDML_NEW(h, s.index, count * BDML_MIN(o->neighbors.neighbors.value, count));
     BDML_NEW(h, s.votes, z->classes);
     s.train = (bdml_training){0, z->d, train_x, train_y, z->classes, NULL, NULL};
     s.test = (bdml_training){0, z->d, test_x, test_y, z->classes, NULL, NULL};
@@ -125,7 +126,7 @@ bdml_status bdml_gmml_choose(bdml_handle *h, const bdml_training *z, double ridg
     if (count < z->n) bdml_rng_shuffle(&rng, z->n, row);
     for (int64_t i = 0; i < count; i++) label[i] = z->y[row[i]];
     BDML_GO(bdml_split_folds(h, count, label, folds, seed, 0, fold));
-    BDML_GO(run_folds(h, z, count, row, fold, folds, ridge, &s));
+    BDML_GO(run_folds(h, o, z, count, row, fold, folds, ridge, &s));
     *t = best_place(s.wrong);
 done:
     free(row);

@@ -64,12 +64,13 @@ done:
     return status;
 }
 
-bdml_status bdml_subspace_make(bdml_handle *h, const bdml_training *t, bdml_subspace *p)
+bdml_status bdml_subspace_make(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               bdml_subspace *p)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
-    int asked = (int)bdml_opt_int(h, BDML_OPT_SUBSPACE);
-    double s = bdml_opt_real(h, BDML_OPT_SHRINKAGE), trace = 0.0, *c = NULL, *lambda = NULL;
+    int asked = (int)o->subspace.value;
+    double s = o->shrinkage.value, trace = 0.0, *c = NULL, *lambda = NULL;
     bdml_training pairs = *t;
     bdml_eigh_ws ws = {0};
 
@@ -140,7 +141,7 @@ bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_options *o, const bd
     bdml_model *inner = NULL;
 
     BDML_TRY(bdml_need_pairs(h, t, name));
-    BDML_GO(bdml_subspace_make(h, t, &p));
+    BDML_GO(bdml_subspace_make(h, &o->methods, t, &p));
     plain.d_in = plain.d_out = p.k;
     BDML_GO(bdml_model_new(h, NULL, &plain, p.k, &inner));
     bdml_training mapped = {t->n, p.k, p.x, NULL, 0, t->constraints, NULL};

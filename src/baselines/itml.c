@@ -32,7 +32,6 @@ enum { WIDE = 32, NARROW = 16 }; /* pairs per block: what a block costs beside B
 enum { WIDE_FROM = 64 };         /* dimensions */
 enum { PASSES = 2 };             /* over the pairs of a block while they are at hand */
 enum { MOST_SWEEPS = 1000 };     /* the source's limit; large gamma converges slowly */
-enum { PRIOR_IDENTITY, PRIOR_COVARIANCE };
 
 typedef struct itml {
     bdml_handle *h;
@@ -65,9 +64,9 @@ static int ascending(const void *a, const void *b)
 }
 
 /* u and l: the percentiles of the positive distances. */
-static bdml_status set_bounds(itml *s)
+static bdml_status set_bounds(itml *s, double percentile)
 {
-    double percent = bdml_opt_real(s->h, BDML_OPT_ITML_PERCENTILE) / 100.0;
+    double percent = percentile / 100.0;
     int64_t zero = 0;
     bdml_margin_forward(s->set->op, s->metric, -1, NULL, s->p);
     memcpy(s->sum, s->p, sizeof *s->p * (size_t)s->m);
@@ -84,7 +83,8 @@ static bdml_status set_bounds(itml *s)
     return BDML_OK;
 }
 
-static bdml_status start(bdml_handle *h, bdml_pairset *set, double gamma, itml *s)
+static bdml_status start(bdml_handle *h, bdml_pairset *set, double gamma, double percentile,
+                         itml *s)
 {
     bdml_status status = BDML_OK;
     *s = (itml){.h = h, .set = set, .r = set->r, .m = set->similar + set->dissimilar};
@@ -106,7 +106,7 @@ static bdml_status start(bdml_handle *h, bdml_pairset *set, double gamma, itml *
     BDML_NEW(h, s->u, 2 * block);
     for (size_t j = 0; j < r; j++) s->metric[j * r + j] = 1.0;
     for (int64_t t = 0; t < s->m; t++) s->order[t] = t;
-    status = set_bounds(s);
+    status = set_bounds(s, percentile);
 done:
     return status;
 }
@@ -210,10 +210,10 @@ static bdml_status bracket(itml *s)
     return BDML_OK;
 }
 
-static bdml_status solve(itml *s, bdml_solution *told)
+static bdml_status solve(itml *s, const bdml_options *o, bdml_solution *told)
 {
-    double start_time = bdml_now(), gap = bdml_opt_real(s->h, BDML_OPT_GAP);
-    bdml_rng rng = bdml_rng_make((uint64_t)bdml_opt_int(s->h, BDML_OPT_SEED), STREAM_ORDER);
+    double start_time = bdml_now(), gap = o->solve.gap.value;
+    bdml_rng rng = bdml_rng_make((uint64_t)o->general.seed.value, STREAM_ORDER);
     for (int64_t sweeps = 0;; sweeps++) {
         BDML_TRY(bracket(s));
         BDML_TRY(bdml_progress(s->h, "itml", sweeps, 0));
@@ -226,7 +226,7 @@ static bdml_status solve(itml *s, bdml_solution *told)
                                 .rank = s->r};
         /* all bounds met by M0 itself: both ends are 0 but for rounding */
         told->done = told->gap <= gap || s->primal <= 1e-12 * (double)s->m;
-        if (told->done || sweeps == MOST_SWEEPS || bdml_pairs_limit(s->h, start_time, sweeps))
+        if (told->done || sweeps == MOST_SWEEPS || bdml_pairs_limit(&o->solve, start_time, sweeps))
             return BDML_OK;
         sweep(s, &rng);
     }
@@ -235,13 +235,14 @@ static bdml_status solve(itml *s, bdml_solution *told)
 /* ---- the method ------------------------------------------------------------------------------------------- */
 
 /* Prior identity: outside the span of the pairs M stays I. */
-static bdml_status make_map(bdml_handle *h, const itml *s, int *q, double **out)
+static bdml_status make_map(bdml_handle *h, bdml_itml_prior prior, const itml *s, int *q,
+                            double **out)
 {
     bdml_status status = BDML_OK;
     int d = s->set->d, r = s->r;
     double *m = NULL, *half = NULL, kappa;
 
-    if (bdml_opt_int(h, BDML_OPT_ITML_PRIOR) != PRIOR_IDENTITY || r == d)
+    if (prior != BDML_ITML_PRIOR_IDENTITY || r == d)
         return bdml_pairset_map(h, s->set, s->metric, q, out);
     BDML_NEW(h, m, (size_t)d * (size_t)d);
     BDML_NEW(h, half, (size_t)d * (size_t)r);
@@ -257,19 +258,19 @@ done:
     return status;
 }
 
-bdml_status bdml_itml_map(bdml_handle *h, const bdml_training *t, double gamma, int *q, double **l,
-                          bdml_solution *told)
+bdml_status bdml_itml_map(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          double gamma, int *q, double **l, bdml_solution *told)
 {
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     itml s = {0};
 
-    BDML_GO(bdml_pairset_new(h, "itml", t, true, &set));
-    if (bdml_opt_int(h, BDML_OPT_ITML_PRIOR) == PRIOR_COVARIANCE)
+    BDML_GO(bdml_pairset_new(h, o, "itml", t, true, &set));
+    if (o->methods.itml_prior.value == BDML_ITML_PRIOR_COVARIANCE)
         BDML_GO(bdml_pairset_whiten_all(h, &set));
-    BDML_GO(start(h, &set, gamma, &s));
-    BDML_GO(solve(&s, told));
-    status = make_map(h, &s, q, l);
+    BDML_GO(start(h, &set, gamma, o->methods.itml_percentile.value, &s));
+    BDML_GO(solve(&s, o, told));
+    status = make_map(h, (bdml_itml_prior)o->methods.itml_prior.value, &s, q, l);
 done:
     finish(&s);
     bdml_pairset_free(&set);
@@ -279,14 +280,13 @@ done:
 bdml_status bdml_fit_itml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
     bdml_solution told = {0};
-    double gamma = bdml_opt_real(h, BDML_OPT_ITML_GAMMA), *l = NULL;
+    double gamma = o->methods.itml_gamma.value, *l = NULL;
     int q = 0;
 
-    if (gamma == 0.0) BDML_GO(bdml_itml_choose(h, t, &gamma));
-    BDML_GO(bdml_itml_map(h, t, gamma, &q, &l, &told));
+    if (gamma == 0.0) BDML_GO(bdml_itml_choose(h, o, t, &gamma));
+    BDML_GO(bdml_itml_map(h, o, t, gamma, &q, &l, &told));
     BDML_GO(bdml_model_set_map(h, model, q, l));
     BDML_GO(bdml_solution_record(h, &told, model));
     if (json_object_set_new(json_object_get(model->info, "solution"), "gamma", json_real(gamma)))

@@ -34,11 +34,12 @@ done:
     return status;
 }
 
-static bdml_status count_errors(bdml_handle *h, int classes, int d, const rows *learn,
-                                const rows *test, int q, const double *l, int64_t *wrong)
+static bdml_status count_errors(bdml_handle *h, const bdml_neighbor_options *o, int classes, int d,
+                                const rows *learn, const rows *test, int q, const double *l,
+                                int64_t *wrong)
 {
     bdml_status status = BDML_OK;
-    int k = (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_NEIGHBORS), learn->n);
+    int k = (int)BDML_MIN(o->neighbors.value, learn->n);
     double *z = NULL, *zt = NULL, *ws = NULL;
     int32_t *index = NULL, *count = NULL;
 
@@ -71,8 +72,8 @@ done:
 }
 
 /* Errors of each gamma on one fold, added up. */
-static bdml_status try_fold(bdml_handle *h, const bdml_training *t, const int32_t *fold, int f,
-                            int64_t wrong[GAMMAS])
+static bdml_status try_fold(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                            const int32_t *fold, int f, int64_t wrong[GAMMAS])
 {
     bdml_status status = BDML_OK;
     rows learn = {0}, test = {0};
@@ -84,8 +85,8 @@ static bdml_status try_fold(bdml_handle *h, const bdml_training *t, const int32_
     bdml_training part = {learn.n, t->d, learn.x, learn.y, t->classes, NULL, NULL};
     for (int g = 0; g < GAMMAS && test.n > 0; g++) {
         bdml_solution told;
-        BDML_GO(bdml_itml_map(h, &part, gammas[g], &q, &l, &told));
-        BDML_GO(count_errors(h, t->classes, t->d, &learn, &test, q, l, &wrong[g]));
+        BDML_GO(bdml_itml_map(h, o, &part, gammas[g], &q, &l, &told));
+        BDML_GO(count_errors(h, &o->neighbors, t->classes, t->d, &learn, &test, q, l, &wrong[g]));
         free(l);
         l = NULL;
     }
@@ -98,7 +99,8 @@ done:
     return status;
 }
 
-bdml_status bdml_itml_choose(bdml_handle *h, const bdml_training *t, double *gamma)
+bdml_status bdml_itml_choose(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                             double *gamma)
 {
     bdml_status status = BDML_OK;
     int64_t wrong[GAMMAS] = {0};
@@ -111,9 +113,8 @@ bdml_status bdml_itml_choose(bdml_handle *h, const bdml_training *t, double *gam
             "itml-gamma 0 chooses by cross-validation, which needs labels and pairs drawn "
             "from them; give a value above 0");
     BDML_NEW(h, fold, t->n);
-    BDML_GO(
-        bdml_split_folds(h, t->n, t->y, FOLDS, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), 0, fold));
-    for (int f = 0; f < FOLDS; f++) BDML_GO(try_fold(h, t, fold, f, wrong));
+    BDML_GO(bdml_split_folds(h, t->n, t->y, FOLDS, (uint64_t)o->general.seed.value, 0, fold));
+    for (int f = 0; f < FOLDS; f++) BDML_GO(try_fold(h, o, t, fold, f, wrong));
     for (int g = 1; g < GAMMAS; g++)
         if (wrong[g] < wrong[best]) best = g;
     *gamma = gammas[best];

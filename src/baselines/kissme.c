@@ -177,14 +177,14 @@ done:
 
 /* ---- listed pairs --------------------------------------------------------------------------------------- */
 
-static bdml_status from_pairs(bdml_handle *h, const bdml_training *t, bdml_solution *told,
-                              bdml_model *model)
+static bdml_status from_pairs(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                              bdml_solution *told, bdml_model *model)
 {
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     double *s = NULL, *dis = NULL;
 
-    BDML_GO(bdml_pairset_new(h, "kissme", t, true, &set));
+    BDML_GO(bdml_pairset_new(h, o, "kissme", t, true, &set));
     told->similar = set.similar;
     told->dissimilar = set.dissimilar;
     BDML_NEW(h, s, (size_t)set.r * (size_t)set.r);
@@ -201,11 +201,10 @@ done:
 bdml_status bdml_fit_kissme(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                             bdml_model *model)
 {
-    (void)o;
     bdml_solution told = {0};
-    bool listed = bdml_pairs_given(h, t) || bdml_opt_changed(h, BDML_OPT_RANDOM_PAIRS);
+    bool listed = bdml_pairs_given(h, t) || o->methods.random_pairs.value > 0;
     if (listed || !t->y)
-        BDML_TRY(from_pairs(h, t, &told, model));
+        BDML_TRY(from_pairs(h, o, t, &told, model));
     else
         BDML_TRY(from_classes(h, t, &told, model));
     return bdml_solution_record(h, &told, model);

@@ -19,10 +19,9 @@ static const double NO_DIRECTION = 1e-10;
 bdml_status bdml_fit_lda(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                          bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
-    double ridge = bdml_opt_real(h, BDML_OPT_RIDGE);
-    int most = (int)bdml_opt_int(h, BDML_OPT_COMPONENTS), q = 0;
+    double ridge = o->methods.ridge.value;
+    int most = (int)o->methods.components.value, q = 0;
     double *s = NULL, *within = NULL, *l = NULL;
     bdml_span span = {0};
     bdml_eigh_ws eigen = {0};

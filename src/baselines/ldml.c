@@ -189,9 +189,9 @@ static bool turned(const ldml *s)
     return sum > 0.0;
 }
 
-static bdml_status solve(ldml *s, bdml_solution *told)
+static bdml_status solve(ldml *s, const bdml_solve_options *o, bdml_solution *told)
 {
-    double began = bdml_now(), gap = bdml_opt_real(s->h, BDML_OPT_GAP), theta = 1.0;
+    double began = bdml_now(), gap = o->gap.value, theta = 1.0;
     BDML_TRY(bdml_progress(s->h, "ldml", 0, 0));
     for (int64_t k = 1;; k++) {
         double fy = likelihood(s, s->py), fx = 0.0;
@@ -199,7 +199,7 @@ static bdml_status solve(ldml *s, bdml_solution *told)
         BDML_TRY(descend(s, fy, &fx));
         BDML_TRY(bdml_progress(s->h, "ldml", k, 0));
         s->f = fx + s->rho * trace_of(s->r, s->x);
-        bool last = bdml_pairs_limit(s->h, began, k);
+        bool last = bdml_pairs_limit(o, began, k);
         if (k % LOOK == 0 || last) BDML_TRY(look(s));
         told->iterations = k;
         told->gap = (s->f - s->bound) / s->f;
@@ -263,8 +263,8 @@ static void first_step(ldml *s)
     s->step = 4.0 * s->r * (double)s->m / sum;
 }
 
-/* rho from the gradient at M = 0, where it must point into the cone somewhere. */
-static bdml_status set_penalty(ldml *s)
+/* rho, a share of the least eigenvalue, from the gradient at M = 0, where it must point into the cone somewhere. */
+static bdml_status set_penalty(ldml *s, double share)
 {
     s->bound = 0.0; /* F is positive */
     likelihood(s, s->py);
@@ -275,7 +275,7 @@ static bdml_status set_penalty(ldml *s)
         return bdml_fail(s->h, BDML_ERR_DATA,
                          "ldml: there is no direction in which dissimilar pairs differ more than "
                          "similar ones, so the metric would be 0");
-    s->rho = -bdml_opt_real(s->h, BDML_OPT_LDML_PENALTY) * s->lambda[0];
+    s->rho = -share * s->lambda[0];
     first_step(s);
     return BDML_OK;
 }
@@ -283,17 +283,16 @@ static bdml_status set_penalty(ldml *s)
 bdml_status bdml_fit_ldml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solution told = {0};
     ldml s = {0};
 
-    BDML_GO(bdml_pairset_new(h, "ldml", t, true, &set));
+    BDML_GO(bdml_pairset_new(h, o, "ldml", t, true, &set));
     BDML_GO(bdml_pairset_whiten_all(h, &set));
     BDML_GO(allocate(h, &set, &s));
-    BDML_GO(set_penalty(&s));
-    BDML_GO(solve(&s, &told));
+    BDML_GO(set_penalty(&s, o->methods.ldml_penalty.value));
+    BDML_GO(solve(&s, &o->solve, &told));
     told.objective = s.f;
     told.bound = s.bound;
     told.similar = set.similar;

@@ -37,6 +37,7 @@ static const double LEAST_PULL = 1e-8;
 
 typedef struct run {
     bdml_handle *h;
+    const bdml_options *o;
     bdml_lmnn a;
     bdml_span span;
     double *frame, *p; /* r x r: p = frame z, and the n points p */
@@ -123,8 +124,8 @@ static bdml_status solve(run *w, double gap)
     s.loss = BDML_LOSS_HINGE;
     s.C = w->a.push * (double)w->c->m / (double)w->a.targets;
     s.gap = gap;
-    s.max_iter = BDML_MAX(bdml_opt_int(h, BDML_OPT_MAX_ITER) - w->iterations, (int64_t)1);
-    s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    s.max_iter = BDML_MAX(w->o->solve.max_iter.value - w->iterations, (int64_t)1);
+    s.time_limit = w->o->solve.time_limit.value;
     s.warm_metric = w->m;
     s.warm_multiplier = w->y;
     BDML_GO(bdml_problem_new(h, w->a.n, w->a.d, w->a.x, w->a.d, w->c, NULL, false, &p));
@@ -199,14 +200,14 @@ static bdml_status first_problem(run *w, double gap, int *most)
                 h, BDML_ERR_DATA,
                 "lmnn: M = 0 is optimal, the targets are as far as the impostors; raise "
                 "lmnn-push above %g or use fewer targets",
-                bdml_opt_real(h, BDML_OPT_LMNN_PUSH));
+                w->o->methods.lmnn_push.value);
     }
 }
 
 static bool limit_reached(const run *w, double began)
 {
-    double limit = bdml_opt_real(w->h, BDML_OPT_TIME_LIMIT);
-    return w->iterations >= bdml_opt_int(w->h, BDML_OPT_MAX_ITER) ||
+    double limit = w->o->solve.time_limit.value;
+    return w->iterations >= w->o->solve.max_iter.value ||
            (limit > 0.0 && bdml_now() - began >= limit);
 }
 
@@ -261,7 +262,8 @@ static bdml_status lower_rank(run *w, int q, double gap)
         bdml_free_constraints(missed);
         missed = NULL;
         double rough = BDML_MAX(gap, ROUGH * BDML_MIN((upper - listed) / upper, 1.0));
-        BDML_GO(bdml_lmnn_low_minimise(h, &w->a, w->c, rough, q, w->map, &listed, &w->iterations));
+        BDML_GO(bdml_lmnn_low_minimise(h, &w->o->solve, &w->a, w->c, rough, q, w->map, &listed,
+                                       &w->iterations));
         most = (int)BDML_MIN(w->a.n, 4 * (int64_t)most);
     }
 done:
@@ -301,15 +303,14 @@ static bdml_status mine_targets(run *w, const bdml_training *t, bool first)
 bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
-    double mu = bdml_opt_real(h, BDML_OPT_LMNN_PUSH), gap = bdml_opt_real(h, BDML_OPT_GAP);
-    int64_t passes = bdml_opt_int(h, BDML_OPT_PASSES);
-    int q = (int)bdml_opt_int(h, BDML_OPT_COMPONENTS);
-    run w = {.h = h};
+    double mu = o->methods.lmnn_push.value, gap = o->solve.gap.value;
+    int64_t passes = o->train.passes.value;
+    int q = (int)o->methods.components.value;
+    run w = {.h = h, .o = o};
 
     w.a = (bdml_lmnn){.n = t->n, .y = t->y, .push = mu / (1.0 - mu)};
-    w.a.k = (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_TARGETS), t->n - 1);
+    w.a.k = (int)BDML_MIN(o->constraints.targets.value, t->n - 1);
     BDML_GO(bdml_need_classes(h, t, "lmnn"));
     BDML_GO(bdml_span_make(h, t, &w.span));
     for (int64_t pass = 0; pass < passes; pass++) {

@@ -43,7 +43,8 @@ void bdml_lmnn_low_free(bdml_lmnn_low *a);
 /* *f, over (1-mu) times the number of targets, at the map l (q rows of d), and its gradient. */
 bdml_status bdml_lmnn_low_objective(void *low, const double *l, double *f, double *gradient);
 /* l: the start in, the minimiser over the triplets of c out; *value: f there. *steps counts on. */
-bdml_status bdml_lmnn_low_minimise(bdml_handle *h, const bdml_lmnn *a, const bdml_constraints *c,
-                                   double gap, int q, double *l, double *value, int64_t *steps);
+bdml_status bdml_lmnn_low_minimise(bdml_handle *h, const bdml_solve_options *o, const bdml_lmnn *a,
+                                   const bdml_constraints *c, double gap, int q, double *l,
+                                   double *value, int64_t *steps);
 
 #endif

@@ -62,8 +62,9 @@ bdml_status bdml_lmnn_low_objective(void *low, const double *l, double *f, doubl
     return BDML_OK;
 }
 
-bdml_status bdml_lmnn_low_minimise(bdml_handle *h, const bdml_lmnn *a, const bdml_constraints *c,
-                                   double gap, int q, double *l, double *value, int64_t *steps)
+bdml_status bdml_lmnn_low_minimise(bdml_handle *h, const bdml_solve_options *o, const bdml_lmnn *a,
+                                   const bdml_constraints *c, double gap, int q, double *l,
+                                   double *value, int64_t *steps)
 {
     bdml_status status = BDML_OK;
     bdml_lbfgs_settings s = bdml_lbfgs_defaults();
@@ -71,9 +72,9 @@ bdml_status bdml_lmnn_low_minimise(bdml_handle *h, const bdml_lmnn *a, const bdm
     bdml_lmnn_low low = {0};
 
     s.what = "lmnn";
-    s.max_iter = BDML_MAX(bdml_opt_int(h, BDML_OPT_MAX_ITER) - *steps, (int64_t)1);
+    s.max_iter = BDML_MAX(o->max_iter.value - *steps, (int64_t)1);
     s.max_iter = BDML_MIN(s.max_iter, (int64_t)MOST_STEPS);
-    s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    s.time_limit = o->time_limit.value;
     s.f_floor = 1e-12;
     s.gradient = CHANGE * gap;
     s.change = CHANGE * gap;

@@ -60,11 +60,11 @@ static void distances(const mmc *s, double *p)
         bdml_margin_forward(set->op, s->y, set->dissimilar, pair, p);
 }
 
-static bdml_status start(bdml_handle *h, bdml_pairset *set, bool diagonal, mmc *s)
+static bdml_status start(bdml_handle *h, double spread, bdml_pairset *set, bool diagonal, mmc *s)
 {
     bdml_status status = BDML_OK;
-    *s = (mmc){.h = h, .set = set, .diagonal = diagonal, .r = set->r, .bound = INFINITY};
-    s->spread = bdml_opt_real(h, BDML_OPT_MMC_SPREAD);
+    *s = (mmc){
+        .h = h, .set = set, .diagonal = diagonal, .r = set->r, .spread = spread, .bound = INFINITY};
     size_t r = (size_t)set->r, size = diagonal ? r : r * r;
     BDML_NEW(h, s->y, size);
     BDML_NEW(h, s->g, size);
@@ -143,9 +143,10 @@ static void ascend(mmc *s)
     bdml_la_mirror(r, s->y, r);
 }
 
-static bdml_status solve(mmc *s, const char *method, bdml_solution *told)
+static bdml_status solve(mmc *s, const bdml_solve_options *o, const char *method,
+                         bdml_solution *told)
 {
-    double began = bdml_now(), gap = bdml_opt_real(s->h, BDML_OPT_GAP), largest, sum;
+    double began = bdml_now(), gap = o->gap.value, largest, sum;
     for (int64_t k = 0;; k++) {
         BDML_TRY(evaluate(s, &largest, &sum));
         BDML_TRY(bdml_progress(s->h, method, k, 0));
@@ -153,7 +154,7 @@ static bdml_status solve(mmc *s, const char *method, bdml_solution *told)
         told->iterations = k;
         told->gap = (s->bound - s->f) / s->f;
         told->done = told->gap <= gap;
-        if (told->done || bdml_pairs_limit(s->h, began, k)) return BDML_OK;
+        if (told->done || bdml_pairs_limit(o, began, k)) return BDML_OK;
         ascend(s);
     }
 }
@@ -183,16 +184,15 @@ static void tell(const mmc *s, bdml_solution *told)
 bdml_status bdml_fit_mmc(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                          bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solution told = {0};
     mmc s = {0};
 
-    BDML_GO(bdml_pairset_new(h, "mmc", t, true, &set));
+    BDML_GO(bdml_pairset_new(h, o, "mmc", t, true, &set));
     BDML_GO(bdml_pairset_whiten(h, &set));
-    BDML_GO(start(h, &set, false, &s));
-    BDML_GO(solve(&s, "mmc", &told));
+    BDML_GO(start(h, o->methods.mmc_spread.value, &set, false, &s));
+    BDML_GO(solve(&s, &o->solve, "mmc", &told));
     tell(&s, &told);
     add_spread(&s);
     for (size_t e = 0; e < (size_t)s.r * (size_t)s.r; e++) s.y[e] /= (double)set.similar;
@@ -255,16 +255,15 @@ done:
 bdml_status bdml_fit_mmc_diagonal(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                                   bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
     bdml_pairset set = {0};
     bdml_solution told = {0};
     mmc s = {0};
 
-    BDML_GO(bdml_pairset_new(h, "mmc-diagonal", t, false, &set));
+    BDML_GO(bdml_pairset_new(h, o, "mmc-diagonal", t, false, &set));
     BDML_GO(scale_columns(h, &set));
-    BDML_GO(start(h, &set, true, &s));
-    BDML_GO(solve(&s, "mmc-diagonal", &told));
+    BDML_GO(start(h, o->methods.mmc_spread.value, &set, true, &s));
+    BDML_GO(solve(&s, &o->solve, "mmc-diagonal", &told));
     tell(&s, &told);
     add_spread(&s);
     BDML_GO(set_diagonal(h, &s, model));

@@ -37,13 +37,14 @@ void bdml_mmdt_free(bdml_mmdt *m)
     *m = (bdml_mmdt){0};
 }
 
-bdml_mmdt_settings bdml_mmdt_from_options(const bdml_method_options *o)
+bdml_mmdt_settings bdml_mmdt_from_options(const bdml_method_options *o, uint64_t seed)
 {
     return (bdml_mmdt_settings){.source = o->mmdt_source.value,
                                 .target = o->mmdt_target.value,
                                 .gap = 1e-3,
                                 .change = 1e-3,
-                                .turns = (int)o->mmdt_turns.value};
+                                .turns = (int)o->mmdt_turns.value,
+                                .seed = seed};
 }
 
 /* ---- rows of the two machines ---------------------------------------------------------------------------- */
@@ -117,8 +118,8 @@ static bdml_status fit_classes(bdml_handle *h, const domain_transform *m,
     for (int k = 0; k < m->classes; k++) {
         for (int64_t i = 0; i < rows.n; i++)
             sign[i] = (i < m->ns ? m->ys[i] : m->yt[i - m->ns]) == k ? 1 : -1;
-        BDML_TRY(bdml_svm_solve(h, &rows, sign, c, NULL, s->gap, SWEEPS, COL(alpha, rows.n, k),
-                                COL(theta, m->e, k), &r));
+        BDML_TRY(bdml_svm_solve(h, s->seed, &rows, sign, c, NULL, s->gap, SWEEPS,
+                                COL(alpha, rows.n, k), COL(theta, m->e, k), &r));
         *sum += r.primal;
         *gap = BDML_MAX(*gap, relative(&r));
     }
@@ -140,7 +141,7 @@ static bdml_status fit_map(bdml_handle *h, domain_transform *m, const bdml_mmdt_
         sign[i] = m->yt[i / m->classes] == k ? 1 : -1;
         margin[i] = 1.0 - sign[i] * COL(theta, m->e, k)[m->d];
     }
-    return bdml_svm_solve(h, &rows, sign, c, margin, s->gap, SWEEPS, alpha, w, r);
+    return bdml_svm_solve(h, s->seed, &rows, sign, c, margin, s->gap, SWEEPS, alpha, w, r);
 }
 
 /* |theta|^2/2 and the source's losses: what a change of W leaves alone. */
@@ -281,7 +282,7 @@ bdml_status bdml_classify_mmdt(bdml_handle *h, const bdml_options *o, const bdml
                                int64_t n, const double *x, int32_t *label)
 {
     bdml_status status = BDML_OK;
-    bdml_mmdt_settings s = bdml_mmdt_from_options(&o->methods);
+    bdml_mmdt_settings s = bdml_mmdt_from_options(&o->methods, (uint64_t)o->general.seed.value);
     bdml_mmdt m = {0};
     double *z = NULL;
 

@@ -9,6 +9,7 @@ typedef struct bdml_mmdt_settings {
     double gap;            /* relative, of every step */
     double change;         /* stop when a turn lowers the objective by less than this share */
     int turns;
+    uint64_t seed;
 } bdml_mmdt_settings;
 
 typedef struct bdml_mmdt {
@@ -20,7 +21,7 @@ typedef struct bdml_mmdt {
     int turns;
 } bdml_mmdt;
 
-bdml_mmdt_settings bdml_mmdt_from_options(const bdml_method_options *o);
+bdml_mmdt_settings bdml_mmdt_from_options(const bdml_method_options *o, uint64_t seed);
 /* From t's labelled points and the rows of its target whose class is known. */
 bdml_status bdml_mmdt_fit(bdml_handle *h, const bdml_training *t, const bdml_mmdt_settings *s,
                           bdml_mmdt *out);

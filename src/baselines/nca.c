@@ -168,7 +168,7 @@ bdml_status bdml_fit_nca(bdml_handle *h, const bdml_options *o, const bdml_train
                          bdml_model *model)
 {
     bdml_status status = BDML_OK;
-    int q = (int)bdml_opt_int(h, BDML_OPT_COMPONENTS);
+    int q = (int)o->methods.components.value;
     bdml_lbfgs_settings s = bdml_lbfgs_defaults();
     bdml_lbfgs_result r;
     bdml_nca a = {0};
@@ -177,11 +177,11 @@ bdml_status bdml_fit_nca(bdml_handle *h, const bdml_options *o, const bdml_train
     BDML_GO(bdml_need_classes(h, t, "nca"));
     if (q == 0 || q > t->d) q = t->d;
     s.what = "nca";
-    s.max_iter = BDML_MIN(bdml_opt_int(h, BDML_OPT_NCA_STEPS), bdml_opt_int(h, BDML_OPT_MAX_ITER));
-    s.gradient = GRADIENT * bdml_opt_real(h, BDML_OPT_GAP);
+    s.max_iter = BDML_MIN(o->methods.nca_steps.value, o->solve.max_iter.value);
+    s.gradient = GRADIENT * o->solve.gap.value;
     s.f_floor = 1e-3;
     s.change = CHANGE;
-    s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    s.time_limit = o->solve.time_limit.value;
     BDML_NEW(h, l, (size_t)q * (size_t)t->d);
     BDML_GO(start(h, o, t, model, q, l));
     BDML_GO(bdml_nca_init(h, t, q, &a));

@@ -155,15 +155,15 @@ done:
     return status;
 }
 
-bdml_status bdml_pairset_new(bdml_handle *h, const char *method, const bdml_training *t, bool span,
-                             bdml_pairset *out)
+bdml_status bdml_pairset_new(bdml_handle *h, const bdml_options *o, const char *method,
+                             const bdml_training *t, bool span, bdml_pairset *out)
 {
     bdml_status status = BDML_OK;
     bdml_lists lists = {0};
 
     memset(out, 0, sizeof *out);
     out->d = out->r = t->d;
-    BDML_GO(bdml_pairs_choose(h, method, t, &lists));
+    BDML_GO(bdml_pairs_choose(h, o, method, t, &lists));
     BDML_GO(drop_same(h, method, t, &lists.impostor));
     BDML_GO(list_pairs(h, &lists, out));
     BDML_GO(gather_points(h, t, out));
@@ -278,25 +278,25 @@ bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const d
     return status;
 }
 
-bool bdml_pairs_limit(const bdml_handle *h, double start, int64_t iterations)
+bool bdml_pairs_limit(const bdml_solve_options *o, double start, int64_t iterations)
 {
-    double limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
-    return iterations >= bdml_opt_int(h, BDML_OPT_MAX_ITER) ||
-           (limit > 0.0 && bdml_now() - start >= limit);
+    double limit = o->time_limit.value;
+    return iterations >= o->max_iter.value || (limit > 0.0 && bdml_now() - start >= limit);
 }
 
 bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, bdml_model *model)
 {
-    json_t *o = json_pack("{s:I, s:I, s:i, s:i}", "similar", (json_int_t)s->similar, "dissimilar",
-                          (json_int_t)s->dissimilar, "rank", s->rank, "raised", s->raised);
+    json_t *solution =
+        json_pack("{s:I, s:I, s:i, s:i}", "similar", (json_int_t)s->similar, "dissimilar",
+                  (json_int_t)s->dissimilar, "rank", s->rank, "raised", s->raised);
     json_t *more = s->closed ? json_pack("{s:b}", "closed_form", 1)
                              : json_pack("{s:f, s:f, s:f, s:I, s:b}", "objective", s->objective,
                                          "bound", s->bound, "gap", s->gap, "iterations",
                                          (json_int_t)s->iterations, "done", (int)s->done);
-    int bad = !o || !more || json_object_update(o, more) != 0;
+    int bad = !solution || !more || json_object_update(solution, more) != 0;
     json_decref(more);
-    if (bad) json_decref(o);
-    if (bad || json_object_set_new(model->info, "solution", o) != 0)
+    if (bad) json_decref(solution);
+    if (bad || json_object_set_new(model->info, "solution", solution) != 0)
         return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
     if (!s->closed && !s->done)
         bdml_log(

@@ -17,8 +17,8 @@
  * near one dissimilar), else of the constraint files of the settings, else drawn from the classes, each
  * kind uniformly without repetition, as many as the setting random-pairs says. BDML_ERR_DATA when one
  * of the kinds is empty, with the reason; method: its name, for messages. */
-bdml_status bdml_pairs_choose(bdml_handle *h, const char *method, const bdml_training *t,
-                              bdml_lists *out);
+bdml_status bdml_pairs_choose(bdml_handle *h, const bdml_options *o, const char *method,
+                              const bdml_training *t, bdml_lists *out);
 /* True when the pairs are given, by the caller or by files. */
 bool bdml_pairs_given(const bdml_handle *h, const bdml_training *t);
 
@@ -51,8 +51,8 @@ typedef struct bdml_pairset {
 
 /* Dissimilar pairs of identical points are left out with a warning. span: work in a basis of the span;
  * otherwise B is the identity and columns keep their meaning. */
-bdml_status bdml_pairset_new(bdml_handle *h, const char *method, const bdml_training *t, bool span,
-                             bdml_pairset *out);
+bdml_status bdml_pairset_new(bdml_handle *h, const bdml_options *o, const char *method,
+                             const bdml_training *t, bool span, bdml_pairset *out);
 void bdml_pairset_free(bdml_pairset *set);
 /* B becomes B W, the points W'x. w: r x q, and r becomes q. */
 bdml_status bdml_pairset_transform(bdml_handle *h, bdml_pairset *set, int q, const double *w);
@@ -85,6 +85,6 @@ typedef struct bdml_solution {
 } bdml_solution;
 bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, bdml_model *model);
 /* Time or iterations are used up. */
-bool bdml_pairs_limit(const bdml_handle *h, double start, int64_t iterations);
+bool bdml_pairs_limit(const bdml_solve_options *o, double start, int64_t iterations);
 
 #endif

@@ -115,13 +115,12 @@ static void keep_some(bdml_rng *rng, int64_t want, bdml_pairs *list)
     list->count = want;
 }
 
-static bdml_status draw_kind(bdml_handle *h, groups *g, bool similar, int64_t want,
+static bdml_status draw_kind(bdml_handle *h, uint64_t seed, groups *g, bool similar, int64_t want,
                              bdml_pairs *list)
 {
     bdml_status status = BDML_OK;
     double there = weigh(g, similar);
-    bdml_rng rng = bdml_rng_make((uint64_t)bdml_opt_int(h, BDML_OPT_SEED),
-                                 similar ? STREAM_SIMILAR : STREAM_DISSIMILAR);
+    bdml_rng rng = bdml_rng_make(seed, similar ? STREAM_SIMILAR : STREAM_DISSIMILAR);
     bdml_keys keys = {0};
     int32_t pair[2], id;
 
@@ -149,11 +148,12 @@ static int64_t default_number(const bdml_training *t)
     return (int64_t)BDML_MAX(LEAST, BDML_MAX(by_classes, by_unknowns));
 }
 
-static bdml_status draw(bdml_handle *h, const char *method, const bdml_training *t, bdml_lists *out)
+static bdml_status draw(bdml_handle *h, const bdml_options *o, const char *method,
+                        const bdml_training *t, bdml_lists *out)
 {
     bdml_status status = BDML_OK;
     groups g = {0};
-    int64_t want = bdml_opt_int(h, BDML_OPT_RANDOM_PAIRS);
+    int64_t want = o->methods.random_pairs.value;
 
     if (!t->y)
         return bdml_fail(h, BDML_ERR_DATA,
@@ -165,8 +165,8 @@ static bdml_status draw(bdml_handle *h, const char *method, const bdml_training 
                          INT32_MAX, (long long)t->n);
     if (want == 0) want = default_number(t);
     BDML_GO(make_groups(h, t, &g));
-    BDML_GO(draw_kind(h, &g, true, want, &out->target));
-    BDML_GO(draw_kind(h, &g, false, want, &out->impostor));
+    BDML_GO(draw_kind(h, (uint64_t)o->general.seed.value, &g, true, want, &out->target));
+    BDML_GO(draw_kind(h, (uint64_t)o->general.seed.value, &g, false, want, &out->impostor));
 done:
     free_groups(&g);
     return status;
@@ -225,8 +225,8 @@ static bdml_status need_both(bdml_handle *h, const char *method, const bdml_trai
     return BDML_OK;
 }
 
-bdml_status bdml_pairs_choose(bdml_handle *h, const char *method, const bdml_training *t,
-                              bdml_lists *out)
+bdml_status bdml_pairs_choose(bdml_handle *h, const bdml_options *o, const char *method,
+                              const bdml_training *t, bdml_lists *out)
 {
     bdml_status status = BDML_OK;
     bdml_constraints *files = NULL;
@@ -238,7 +238,7 @@ bdml_status bdml_pairs_choose(bdml_handle *h, const char *method, const bdml_tra
         BDML_GO(bdml_constraint_files_read_as(h, t->n, BDML_KIND_PAIR, &files));
         BDML_GO(take(h, method, t, files, out));
     } else {
-        BDML_GO(draw(h, method, t, out));
+        BDML_GO(draw(h, o, method, t, out));
     }
     status = need_both(h, method, t, out);
 done:

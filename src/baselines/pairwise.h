@@ -15,7 +15,8 @@ typedef struct bdml_subspace {
     double *x;   /* P x of the training points, n rows of k */
 } bdml_subspace;
 
-bdml_status bdml_subspace_make(bdml_handle *h, const bdml_training *t, bdml_subspace *p);
+bdml_status bdml_subspace_make(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               bdml_subspace *p);
 void bdml_subspace_free(bdml_subspace *p);
 /* L = l P, l q rows of k; or L'L = P' m P. */
 bdml_status bdml_subspace_set_map(bdml_handle *h, const bdml_subspace *p, int q, const double *l,
@@ -54,8 +55,8 @@ bdml_status bdml_pair_hinge_solve(bdml_handle *h, const bdml_pair_hinge *p,
                                   bdml_pair_solution *out);
 void bdml_pair_solution_free(bdml_pair_solution *s);
 /* The method: weight by validation, fit, and the map (and G) into the model (sub_ml.c). */
-bdml_status bdml_fit_pair_hinge(bdml_handle *h, const bdml_training *t, bool similarity,
-                                const char *name, bdml_model *model);
+bdml_status bdml_fit_pair_hinge(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                                bool similarity, const char *name, bdml_model *model);
 
 /* ---- validation (validate.c) ------------------------------------------------------------------------------- */
 
@@ -63,7 +64,8 @@ bdml_status bdml_fit_pair_hinge(bdml_handle *h, const bdml_training *t, bool sim
 typedef struct bdml_holdout {
     bdml_labelled_pairs train, test;
 } bdml_holdout;
-bdml_status bdml_holdout_make(bdml_handle *h, const bdml_training *t, bdml_holdout *out);
+bdml_status bdml_holdout_make(bdml_handle *h, uint64_t seed, const bdml_training *t,
+                              bdml_holdout *out);
 void bdml_holdout_free(bdml_holdout *v);
 /* Score of a pair of rows: larger = more alike. */
 typedef double (*bdml_score_fn)(const void *user, int32_t i, int32_t j);

@@ -16,9 +16,8 @@
 bdml_status bdml_fit_rca(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                          bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
-    double ridge = bdml_opt_real(h, BDML_OPT_RIDGE);
+    double ridge = o->methods.ridge.value;
     double *s = NULL, *lambda = NULL;
     bdml_span span = {0};
     bdml_eigh_ws eigen = {0};

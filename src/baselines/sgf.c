@@ -15,13 +15,12 @@
 bdml_status bdml_fit_sgf(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                          bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
-    int steps = (int)bdml_opt_int(h, BDML_OPT_FLOW_STEPS);
+    int steps = (int)o->methods.flow_steps.value;
     double scale = 1.0 / sqrt(steps + 1.0), *l = NULL;
     bdml_geodesic g = {0};
 
-    BDML_GO(bdml_geodesic_fit(h, t, &g));
+    BDML_GO(bdml_geodesic_fit(h, (int)o->methods.subspace.value, t, &g));
     if (g.q > INT32_MAX / (steps + 1)) {
         status = bdml_fail(h, BDML_ERR_ARGUMENT, "flow-steps %d are too many for a subspace of %d",
                            steps, g.q);

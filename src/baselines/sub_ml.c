@@ -65,7 +65,7 @@ done:
     return status;
 }
 
-static bdml_pair_hinge problem(const bdml_handle *h, const bdml_subspace *p,
+static bdml_pair_hinge problem(const bdml_solve_options *o, const bdml_subspace *p,
                                const bdml_labelled_pairs *pairs, bool similarity, double gamma)
 {
     return (bdml_pair_hinge){.k = p->k,
@@ -75,12 +75,13 @@ static bdml_pair_hinge problem(const bdml_handle *h, const bdml_subspace *p,
                              .same = pairs->same,
                              .similarity = similarity,
                              .gamma = gamma,
-                             .gap = bdml_opt_real(h, BDML_OPT_GAP),
-                             .max_iter = bdml_opt_int(h, BDML_OPT_MAX_ITER)};
+                             .gap = o->gap.value,
+                             .max_iter = o->max_iter.value};
 }
 
-static bdml_status choose_gamma(bdml_handle *h, const bdml_training *t, const bdml_subspace *p,
-                                bool similarity, double *gamma, json_t *report)
+static bdml_status choose_gamma(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                                const bdml_subspace *p, bool similarity, double *gamma,
+                                json_t *report)
 {
     bdml_status status = BDML_OK;
     bdml_holdout v = {0};
@@ -88,10 +89,10 @@ static bdml_status choose_gamma(bdml_handle *h, const bdml_training *t, const bd
     json_t *tried = json_array();
     double best = INFINITY;
 
-    BDML_GO(bdml_holdout_make(h, t, &v));
+    BDML_GO(bdml_holdout_make(h, (uint64_t)o->general.seed.value, t, &v));
     for (int g = GRID - 1; g >= 0; g--) { /* equals: the closer to the identity */
         double error;
-        bdml_pair_hinge one = problem(h, p, &v.train, similarity, grid[g]);
+        bdml_pair_hinge one = problem(&o->solve, p, &v.train, similarity, grid[g]);
         one.gap = BDML_MAX(one.gap, CHOOSING_GAP);
         BDML_GO(bdml_pair_hinge_solve(h, &one, &s));
         BDML_GO(validation_error(h, p, t->n, &s, &v, &error));
@@ -126,19 +127,19 @@ done:
     return status;
 }
 
-static bdml_status fit(bdml_handle *h, const bdml_training *t, const bdml_subspace *p,
-                       bool similarity, bdml_model *model)
+static bdml_status fit(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                       const bdml_subspace *p, bool similarity, bdml_model *model)
 {
     bdml_status status = BDML_OK;
     bdml_labelled_pairs pairs = {0};
     bdml_pair_solution s = {0};
-    double gamma = bdml_opt_real(h, BDML_OPT_CLOSENESS);
+    double gamma = o->methods.closeness.value;
     json_t *report = json_object();
 
-    if (!bdml_opt_changed(h, BDML_OPT_CLOSENESS))
-        BDML_GO(choose_gamma(h, t, p, similarity, &gamma, report));
+    if (o->methods.closeness.automatic)
+        BDML_GO(choose_gamma(h, o, t, p, similarity, &gamma, report));
     BDML_GO(bdml_labelled_from(h, t->constraints, &pairs));
-    bdml_pair_hinge all = problem(h, p, &pairs, similarity, gamma);
+    bdml_pair_hinge all = problem(&o->solve, p, &pairs, similarity, gamma);
     BDML_GO(bdml_pair_hinge_solve(h, &all, &s));
     BDML_GO(bdml_subspace_set_metric(h, p, s.metric, model));
     if (similarity) BDML_GO(set_similarity(h, p, s.similarity, model));
@@ -155,15 +156,15 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_pair_hinge(bdml_handle *h, const bdml_training *t, bool similarity,
-                                const char *name, bdml_model *model)
+bdml_status bdml_fit_pair_hinge(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                                bool similarity, const char *name, bdml_model *model)
 {
     bdml_subspace p = {0};
     BDML_TRY(bdml_need_pairs(h, t, name));
-    if (bdml_opt_changed(h, BDML_OPT_CLOSENESS) && !(bdml_opt_real(h, BDML_OPT_CLOSENESS) > 0.0))
+    if (!o->methods.closeness.automatic && !(o->methods.closeness.value > 0.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "closeness must be above 0 for method %s", name);
-    BDML_TRY(bdml_subspace_make(h, t, &p));
-    bdml_status status = fit(h, t, &p, similarity, model);
+    BDML_TRY(bdml_subspace_make(h, &o->methods, t, &p));
+    bdml_status status = fit(h, o, t, &p, similarity, model);
     bdml_subspace_free(&p);
     return status;
 }
@@ -171,13 +172,11 @@ bdml_status bdml_fit_pair_hinge(bdml_handle *h, const bdml_training *t, bool sim
 bdml_status bdml_fit_sub_ml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                             bdml_model *model)
 {
-    (void)o;
-    return bdml_fit_pair_hinge(h, t, false, "sub-ml", model);
+    return bdml_fit_pair_hinge(h, o, t, false, "sub-ml", model);
 }
 
 bdml_status bdml_fit_sub_sml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                              bdml_model *model)
 {
-    (void)o;
-    return bdml_fit_pair_hinge(h, t, true, "sub-sml", model);
+    return bdml_fit_pair_hinge(h, o, t, true, "sub-sml", model);
 }

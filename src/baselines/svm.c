@@ -59,13 +59,14 @@ static void bracket(const machine *m, bdml_svm_result *out)
     out->dual = gain - 0.5 * square;
 }
 
-bdml_status bdml_svm_solve(bdml_handle *h, const bdml_svm_rows *rows, const signed char *sign,
-                           const double *c, const double *margin, double tolerance, int64_t sweeps,
-                           double *alpha, double *w, bdml_svm_result *result)
+bdml_status bdml_svm_solve(bdml_handle *h, uint64_t seed, const bdml_svm_rows *rows,
+                           const signed char *sign, const double *c, const double *margin,
+                           double tolerance, int64_t sweeps, double *alpha, double *w,
+                           bdml_svm_result *result)
 {
     bdml_status status = BDML_OK;
     machine m = {rows, sign, c, margin, alpha, w};
-    bdml_rng r = bdml_rng_make((uint64_t)bdml_opt_int(h, BDML_OPT_SEED), UINT64_C(0x73766d));
+    bdml_rng r = bdml_rng_make(seed, UINT64_C(0x73766d));
     int64_t *order = NULL;
     double *square = NULL;
 

@@ -23,8 +23,9 @@ typedef struct bdml_svm_result {
  *
  * until primal - dual <= tolerance * primal or `sweeps` are over. sign: 1 or -1. margin NULL: all 1. alpha:
  * n multipliers, 0 <= alpha_i <= c_i in (where to start) and out. w: out. */
-bdml_status bdml_svm_solve(bdml_handle *h, const bdml_svm_rows *rows, const signed char *sign,
-                           const double *c, const double *margin, double tolerance, int64_t sweeps,
-                           double *alpha, double *w, bdml_svm_result *result);
+bdml_status bdml_svm_solve(bdml_handle *h, uint64_t seed, const bdml_svm_rows *rows,
+                           const signed char *sign, const double *c, const double *margin,
+                           double tolerance, int64_t sweeps, double *alpha, double *w,
+                           bdml_svm_result *result);
 
 #endif

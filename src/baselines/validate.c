@@ -12,14 +12,14 @@ void bdml_holdout_free(bdml_holdout *v)
     bdml_labelled_free(&v->test);
 }
 
-bdml_status bdml_holdout_make(bdml_handle *h, const bdml_training *t, bdml_holdout *out)
+bdml_status bdml_holdout_make(bdml_handle *h, uint64_t seed, const bdml_training *t,
+                              bdml_holdout *out)
 {
     bdml_status status = BDML_OK;
     bdml_labelled_pairs pairs = {0};
     *out = (bdml_holdout){0};
     BDML_GO(bdml_labelled_from(h, t->constraints, &pairs));
-    BDML_GO(
-        bdml_labelled_regroup(h, t->n, PARTS, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), &pairs));
+    BDML_GO(bdml_labelled_regroup(h, t->n, PARTS, seed, &pairs));
     BDML_GO(bdml_labelled_part(h, &pairs, 0, false, NULL, &out->train));
     BDML_GO(bdml_labelled_part(h, &pairs, 0, true, NULL, &out->test));
 done:

@@ -14,10 +14,9 @@
 bdml_status bdml_fit_whiten(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                             bdml_model *model)
 {
-    (void)o;
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
-    double shrinkage = bdml_opt_real(h, BDML_OPT_SHRINKAGE), trace = 0.0;
+    double shrinkage = o->methods.shrinkage.value, trace = 0.0;
     double *s = NULL, *lambda = NULL;
     bdml_eigh_ws ws = {0};
 
