@@ -19,7 +19,22 @@ static int nearer(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-static void plain_search(const bdml_knn_query *q, int32_t *index, double *distance)
+/* One search. q NULL: the reference rows, each without itself. */
+typedef struct search_case {
+    int64_t n;
+    int d;
+    const double *x;
+    int64_t ld;
+    const int32_t *label;
+    int64_t queries;
+    const double *q;
+    int64_t ldq;
+    const int32_t *query_label;
+    bdml_restrict which;
+    int k;
+} search_case;
+
+static void plain_search(const search_case *q, int32_t *index, double *distance)
 {
     int64_t queries = q->q ? q->queries : q->n;
     found *all = malloc(sizeof *all * (size_t)(q->n + 1));
@@ -68,7 +83,7 @@ static void use_settings(bdml_handle *h, int s)
     check_ok(h, bdml_set(h, "threads", settings[s][3]));
 }
 
-static void check_same(const char *what, int s, const bdml_knn_query *q, const int32_t *index,
+static void check_same(const char *what, int s, const search_case *q, const int32_t *index,
                        const double *distance, const int32_t *want, const double *want_distance)
 {
     int64_t queries = q->q ? q->queries : q->n;
@@ -82,7 +97,7 @@ static void check_same(const char *what, int s, const bdml_knn_query *q, const i
                      want_distance[e]);
 }
 
-static void check_search(bdml_handle *h, const char *what, const bdml_knn_query *q)
+static void check_search(bdml_handle *h, const char *what, const search_case *q)
 {
     size_t cells = (size_t)(q->q ? q->queries : q->n) * (size_t)q->k;
     int32_t *want = malloc(sizeof *want * (cells + 1)),
@@ -112,13 +127,13 @@ static void check_data(bdml_handle *h, const char *what, int64_t n, int d, const
                        int k)
 {
     for (int which = BDML_ANY_CLASS; which <= BDML_OTHER_CLASS; which++) {
-        bdml_knn_query q = {.n = n,
-                            .d = d,
-                            .x = x,
-                            .ld = ld,
-                            .label = label,
-                            .which = (bdml_restrict)which,
-                            .k = k};
+        search_case q = {.n = n,
+                         .d = d,
+                         .x = x,
+                         .ld = ld,
+                         .label = label,
+                         .which = (bdml_restrict)which,
+                         .k = k};
         check_search(h, what, &q);
         q.queries = queries;
         q.q = query;
@@ -335,23 +350,23 @@ static void edges_of_n_k_and_class(void **state)
     bdml_handle *h = *state;
     const double x[] = {1, 2, 3, 4, 5, 6};
     const int32_t label[] = {0, 0, 1}, absent[] = {9};
-    bdml_knn_query q = {.n = 3, .d = 2, .x = x, .ld = 2, .label = label, .k = 1000};
+    search_case q = {.n = 3, .d = 2, .x = x, .ld = 2, .label = label, .k = 1000};
     check_search(h, "k > n", &q);
     q.which = BDML_SAME_CLASS;
     check_search(h, "k > n", &q);
     q.n = 1;
     check_search(h, "n = 1", &q);
-    q = (bdml_knn_query){.n = 3,
-                         .d = 2,
-                         .x = x,
-                         .ld = 2,
-                         .label = label,
-                         .queries = 1,
-                         .q = x + 1,
-                         .ldq = 2,
-                         .query_label = absent,
-                         .which = BDML_SAME_CLASS,
-                         .k = 2};
+    q = (search_case){.n = 3,
+                      .d = 2,
+                      .x = x,
+                      .ld = 2,
+                      .label = label,
+                      .queries = 1,
+                      .q = x + 1,
+                      .ldq = 2,
+                      .query_label = absent,
+                      .which = BDML_SAME_CLASS,
+                      .k = 2};
     check_search(h, "empty class", &q);
     q.which = BDML_OTHER_CLASS;
     check_search(h, "empty class", &q);
@@ -478,6 +493,27 @@ static void vote_ties_go_to_the_nearest(void **state)
     assert_int_equal(bdml_knn_vote(1, none, label, 3, count), -1);
 }
 
+/* On a line 0 1 2 | 10 11 12 of two classes, but for 2 which is of the other one. */
+static void errors_of_votes_by_hand(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[] = {0, 1, 2, 10, 11, 12}, at[] = {-1, 9, 2.4};
+    const int32_t y[] = {0, 0, 1, 1, 1, 1}, is[] = {0, 1, 0};
+    const bdml_rows voters = {6, 1, 1, x, y, 2}, asked = {3, 1, 1, at, is, 2};
+    const int votes[] = {1, 3, 5, 100};
+    const bdml_neighbor_options *o = &h->options.neighbors;
+    int64_t wrong[4];
+    check_ok(h, bdml_vote_errors(h, o, &voters, &asked, 4, votes, wrong));
+    assert_int_equal(wrong[0], 1); /* 2.4 is next to 2 */
+    assert_int_equal(wrong[1], 0);
+    assert_int_equal(wrong[2], 2); /* -1 and 2.4: 0 0 1 1 1 */
+    assert_int_equal(wrong[3], 2); /* all vote: class 1 */
+    /* each without itself: 2 has the neighbour 1 (and then 0) of the other class; 0 and 1 see 1 1 0, 1 0 1 */
+    check_ok(h, bdml_vote_errors(h, o, &voters, NULL, 2, votes, wrong));
+    assert_int_equal(wrong[0], 1);
+    assert_int_equal(wrong[1], 3);
+}
+
 static void confusion_counts(void **state)
 {
     bdml_handle *h = *state;
@@ -511,6 +547,7 @@ int main(void)
         handle_test(every_failed_allocation_is_survived),
         handle_test(search_can_be_cancelled),
         cmocka_unit_test(vote_ties_go_to_the_nearest),
+        handle_test(errors_of_votes_by_hand),
         handle_test(confusion_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

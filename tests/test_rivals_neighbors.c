@@ -307,8 +307,8 @@ static void test_lmnn_low_gradient(void **state)
     bdml_rng rng = bdml_rng_make(3, 1);
     bdml_la_enter(h);
     plain_targets(data, 2, target);
-    check_ok(h, bdml_lmnn_targets(h, 4, NULL, &a));
-    check_ok(h, bdml_lmnn_first(h, &a, 15, &c)); /* all points of the other class */
+    check_ok(h, bdml_lmnn_targets(h, &h->options.neighbors, 4, NULL, &a));
+    check_ok(h, bdml_lmnn_first(h, &h->options.neighbors, &a, 15, &c)); /* all points of the other class */
     check_ok(h, bdml_lmnn_low_init(h, &a, c, 2, &low));
     for (int e = 0; e < 8; e++) l[e] = 0.4 * bdml_rng_normal(&rng);
     check_ok(h, bdml_lmnn_low_objective(&low, l, &f, g));

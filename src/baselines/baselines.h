@@ -6,6 +6,7 @@
 #define BDML_BASELINES_H
 
 #include "model/model.h"
+#include "neighbors/neighbors.h"
 #include "problem/problem.h"
 
 /* What a method can learn from. */
@@ -35,6 +36,16 @@ typedef struct bdml_training {
     const bdml_domain *target;           /* or NULL */
 } bdml_training;
 
+static inline bdml_rows bdml_training_rows(const bdml_training *t)
+{
+    return (bdml_rows){t->n, t->d, t->d, t->x, t->y, t->classes};
+}
+/* Without constraints or a second domain; ld = d. */
+static inline bdml_training bdml_training_of(const bdml_rows *r)
+{
+    return (bdml_training){r->n, r->d, r->x, r->y, r->classes, NULL, NULL};
+}
+
 /* Within-class covariance, or without labels that of similar pairs, or without pairs the total one;
  * population form, d x d. */
 bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, double *s);
@@ -54,6 +65,29 @@ void bdml_span_free(bdml_span *s);
 /* The model's map is l (q rows of r) after the span's. */
 bdml_status bdml_span_set_map(bdml_handle *h, const bdml_span *s, int q, const double *l,
                               bdml_model *model);
+
+/* ---- choice of a parameter by votes in folds (folds.c) ------------------------------------------------ */
+
+typedef struct bdml_fold {
+    const bdml_rows *rows;
+    int64_t count;      /* of them that take part: */
+    const int64_t *all; /* these, or NULL: the first ones */
+    int32_t *fold;      /* of each */
+    bdml_rows learn, test;
+    int64_t *part; /* count: scratch */
+    double *x;     /* count rows: those to learn from, then those of the test */
+    int32_t *y;
+} bdml_fold;
+
+/* Stratified folds. rows and row are borrowed. */
+bdml_status bdml_fold_init(bdml_handle *h, const bdml_rows *rows, int64_t count, const int64_t *row,
+                           int folds, uint64_t seed, bdml_fold *f);
+void bdml_fold_free(bdml_fold *f);
+/* learn: the rows outside fold `number`; test: those inside. */
+void bdml_fold_take(bdml_fold *f, int number);
+/* How many of `test` the vote of their neighbours in `learn` gets wrong under the map l (q rows of d). */
+bdml_status bdml_fold_errors(bdml_handle *h, const bdml_neighbor_options *o, const bdml_fold *f,
+                             int q, const double *l, int64_t *wrong);
 
 /* ---- what methods share (support.c) ----------------------------------------------------------------- */
 

@@ -10,19 +10,6 @@
 
 #include "linalg/linalg.h"
 
-/* mean: classes rows of d; an empty class has mean 0 and no point asks for it. */
-static void class_means(const bdml_training *t, int classes, double *mean, int64_t *count)
-{
-    size_t d = (size_t)t->d;
-    for (int64_t i = 0; i < t->n; i++) {
-        size_t c = t->y ? (size_t)t->y[i] : 0;
-        count[c]++;
-        for (size_t j = 0; j < d; j++) mean[c * d + j] += t->x[(size_t)i * d + j];
-    }
-    for (size_t c = 0; c < (size_t)classes; c++)
-        for (size_t j = 0; j < d && count[c] > 0; j++) mean[c * d + j] /= (double)count[c];
-}
-
 static bdml_status pair_covariance(bdml_handle *h, const bdml_training *t, double *s)
 {
     bdml_status status = BDML_OK;
@@ -50,6 +37,7 @@ bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, doubl
     if (!t->y && t->constraints && t->constraints->targets > 0) return pair_covariance(h, t, s);
     bdml_status status = BDML_OK;
     size_t n = (size_t)t->n, d = (size_t)t->d;
+    const bdml_rows rows = bdml_training_rows(t);
     int classes = t->y ? t->classes : 1;
     double *mean = NULL, *centred = NULL, *ws = NULL;
     int64_t *count = NULL;
@@ -58,7 +46,7 @@ bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, doubl
     BDML_NEW(h, count, classes);
     BDML_NEW(h, centred, n * d);
     BDML_NEW(h, ws, bdml_la_gram_size(t->d));
-    class_means(t, classes, mean, count);
+    bdml_class_means(&rows, count, mean, NULL);
     for (size_t i = 0; i < n; i++) {
         const double *c = mean + (t->y ? (size_t)t->y[i] : 0) * d;
         for (size_t j = 0; j < d; j++) centred[i * d + j] = t->x[i * d + j] - c[j];

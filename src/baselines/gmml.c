@@ -20,18 +20,6 @@
 
 /* ---- scatter --------------------------------------------------------------------------------------- */
 
-/* means and sizes of the classes, then the mean of the class means' rows: all n points. */
-static void class_means(const bdml_training *z, double *mean, double *count)
-{
-    size_t r = (size_t)z->d;
-    for (size_t i = 0; i < (size_t)z->n; i++) {
-        count[z->y[i]] += 1.0;
-        for (size_t j = 0; j < r; j++) mean[(size_t)z->y[i] * r + j] += z->x[i * r + j];
-    }
-    for (size_t c = 0; c < (size_t)z->classes; c++)
-        for (size_t j = 0; j < r && count[c] > 0.0; j++) mean[c * r + j] /= count[c];
-}
-
 static void add_ridge(int r, double ridge, double *a)
 {
     double trace = 0.0;
@@ -44,8 +32,10 @@ bdml_status bdml_gmml_scatter(bdml_handle *h, const bdml_training *z, double rid
 {
     bdml_status status = BDML_OK;
     size_t n = (size_t)z->n, r = (size_t)z->d;
-    double *mean = NULL, *count = NULL, *moved = NULL, *weight = NULL, *ws = NULL;
+    double *mean = NULL, *moved = NULL, *weight = NULL, *ws = NULL;
     double all = (double)n * (double)n, same = 0.0;
+    const bdml_rows rows = bdml_training_rows(z);
+    int64_t *count = NULL;
 
     BDML_GO(bdml_need_classes(h, z, "gmml"));
     BDML_NEW(h, mean, (size_t)z->classes * r);
@@ -53,16 +43,16 @@ bdml_status bdml_gmml_scatter(bdml_handle *h, const bdml_training *z, double rid
     BDML_NEW(h, weight, n);
     BDML_NEW(h, moved, n * r);
     BDML_NEW(h, ws, bdml_la_gram_size(z->d));
-    class_means(z, mean, count);
+    bdml_class_means(&rows, count, mean, NULL);
     for (size_t i = 0; i < n; i++) {
         size_t c = (size_t)z->y[i];
-        weight[i] = count[c];
+        weight[i] = (double)count[c];
         for (size_t j = 0; j < r; j++) moved[i * r + j] = z->x[i * r + j] - mean[c * r + j];
     }
     bdml_la_gram(h, z->d, z->n, moved, z->d, weight, S, ws); /* sum over classes of n_c^2 C_c */
     const bdml_training one = {z->n, z->d, z->x, NULL, 1, NULL, NULL};
     BDML_GO(bdml_within_covariance(h, &one, D));
-    for (int c = 0; c < z->classes; c++) same += count[c] * count[c];
+    for (int c = 0; c < z->classes; c++) same += (double)count[c] * (double)count[c];
     for (size_t e = 0; e < r * r; e++) {
         D[e] = (all * D[e] - S[e]) / (all - same);
         S[e] /= same;

@@ -68,22 +68,6 @@ done:
 
 /* ---- all pairs of the classes ------------------------------------------------------------------------- */
 
-/* means: classes + 1 rows of d, the last one that of all points. */
-static void count_and_mean(const bdml_training *t, int64_t *count, double *mean)
-{
-    int d = t->d;
-    double *all = COL(mean, d, t->classes);
-    for (int64_t i = 0; i < t->n; i++) {
-        count[t->y[i]]++;
-        for (int j = 0; j < d; j++) COL(mean, d, t->y[i])[j] += COL(t->x, d, i)[j];
-    }
-    for (int c = 0; c < t->classes; c++)
-        for (int j = 0; j < d; j++) {
-            all[j] += COL(mean, d, c)[j] / (double)t->n;
-            if (count[c] > 0) COL(mean, d, c)[j] /= (double)count[c];
-        }
-}
-
 /* Mean scatter of all similar and of all dissimilar pairs, d x d. */
 static bdml_status all_pairs(bdml_handle *h, const bdml_training *t, double *s, double *dis,
                              bdml_solution *told)
@@ -94,13 +78,14 @@ static bdml_status all_pairs(bdml_handle *h, const bdml_training *t, double *s, 
     int64_t *count = NULL;
     double *mean = NULL, *centred = NULL, *weight = NULL, *ws = NULL;
     double n = (double)t->n, similar = 0.0;
+    const bdml_rows rows = bdml_training_rows(t);
 
     BDML_NEW(h, count, t->classes);
     BDML_NEW(h, mean, (size_t)(t->classes + 1) * (size_t)d);
     BDML_NEW(h, centred, (size_t)t->n * (size_t)d);
     BDML_NEW(h, weight, t->n);
     BDML_NEW(h, ws, bdml_la_gram_size(d));
-    count_and_mean(t, count, mean);
+    bdml_class_means(&rows, count, mean, COL(mean, d, t->classes)); /* that of all points last */
     for (int c = 0; c < t->classes; c++)
         similar += (double)count[c] * ((double)count[c] - 1.0) / 2.0;
     double dissimilar = n * (n - 1.0) / 2.0 - similar;

@@ -192,7 +192,7 @@ static bdml_status first_problem(run *w, double gap, int *most)
         free(w->y);
         free(w->m);
         w->y = w->m = NULL;
-        BDML_TRY(bdml_lmnn_first(h, &w->a, *most, &w->c));
+        BDML_TRY(bdml_lmnn_first(h, &w->o->neighbors, &w->a, *most, &w->c));
         BDML_TRY(solve(w, gap));
         if (!w->collapsed) return BDML_OK;
         if (*most >= w->a.n)
@@ -293,7 +293,7 @@ static bdml_status mine_targets(run *w, const bdml_training *t, bool first)
         a->x = t->x;
         a->d = t->d;
     }
-    BDML_TRY(bdml_lmnn_targets(w->h, w->best_q, first ? NULL : w->best, a));
+    BDML_TRY(bdml_lmnn_targets(w->h, &w->o->neighbors, w->best_q, first ? NULL : w->best, a));
     if (a->targets == 0)
         return bdml_fail(w->h, BDML_ERR_DATA,
                          "lmnn: no class has two points, so no point has a target neighbour");

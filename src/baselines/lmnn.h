@@ -16,10 +16,12 @@ typedef struct bdml_lmnn {
 } bdml_lmnn;
 
 /* The k nearest points of the class under M = map'map (NULL: as they are). */
-bdml_status bdml_lmnn_targets(bdml_handle *h, int q, const double *map, bdml_lmnn *a);
+bdml_status bdml_lmnn_targets(bdml_handle *h, const bdml_neighbor_options *o, int q,
+                              const double *map, bdml_lmnn *a);
 void bdml_lmnn_free(bdml_lmnn *a);
 /* Triplets of every target with the `count` nearest points of other classes. */
-bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_lmnn *a, int count, bdml_constraints **out);
+bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, const bdml_lmnn *a,
+                            int count, bdml_constraints **out);
 /* At M = map'map (q rows of d): the objective over (1-mu) times the number of targets, *value, and the
  * triplets whose margin is missed, those of the `most` nearest impostors of each point; *out NULL when
  * there are none. */

@@ -30,7 +30,8 @@ done:
     return status;
 }
 
-bdml_status bdml_lmnn_targets(bdml_handle *h, int q, const double *map, bdml_lmnn *a)
+bdml_status bdml_lmnn_targets(bdml_handle *h, const bdml_neighbor_options *o, int q,
+                              const double *map, bdml_lmnn *a)
 {
     bdml_status status = BDML_OK;
     double *z = NULL;
@@ -39,16 +40,8 @@ bdml_status bdml_lmnn_targets(bdml_handle *h, int q, const double *map, bdml_lmn
     a->target = NULL;
     BDML_GO(mapped(h, a, q, map, &z));
     BDML_NEW(h, a->target, (size_t)a->n * (size_t)a->k);
-    bdml_knn_query query = {.n = a->n,
-                            .d = map ? q : a->d,
-                            .x = map ? z : a->x,
-                            .ld = map ? q : a->d,
-                            .label = a->y,
-                            .queries = a->n,
-                            .query_label = a->y,
-                            .which = BDML_SAME_CLASS,
-                            .k = a->k};
-    BDML_GO(bdml_knn_search(h, &query, a->target, NULL));
+    const bdml_rows rows = {a->n, map ? q : a->d, map ? q : a->d, map ? z : a->x, a->y, 0};
+    BDML_GO(bdml_knn_search(h, o, &rows, NULL, BDML_SAME_CLASS, a->k, a->target, NULL));
     a->targets = 0;
     for (int64_t e = 0; e < a->n * a->k; e++) a->targets += a->target[e] >= 0;
 done:
@@ -91,23 +84,16 @@ done:
     return status;
 }
 
-bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_lmnn *a, int count, bdml_constraints **out)
+bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, const bdml_lmnn *a,
+                            int count, bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
     int32_t *impostor = NULL;
     triplets list = {0};
 
     BDML_NEW(h, impostor, (size_t)a->n * (size_t)count);
-    bdml_knn_query query = {.n = a->n,
-                            .d = a->d,
-                            .x = a->x,
-                            .ld = a->d,
-                            .label = a->y,
-                            .queries = a->n,
-                            .query_label = a->y,
-                            .which = BDML_OTHER_CLASS,
-                            .k = count};
-    BDML_GO(bdml_knn_search(h, &query, impostor, NULL));
+    const bdml_rows rows = {a->n, a->d, a->d, a->x, a->y, 0};
+    BDML_GO(bdml_knn_search(h, o, &rows, NULL, BDML_OTHER_CLASS, count, impostor, NULL));
     for (int64_t i = 0; i < a->n; i++)
         for (int j = 0; j < a->k; j++)
             for (int l = 0; l < count; l++) {

@@ -4,29 +4,8 @@
 #ifndef BDML_EVALUATE_H
 #define BDML_EVALUATE_H
 
+#include "stats/stats.h"
 #include "train/train.h"
-
-/* ---- statistics (statistics.c) ------------------------------------------------------------------ */
-
-double bdml_mean(int n, const double *v);
-double bdml_sample_std(int n, const double *v); /* n-1 in the denominator; 0 when n < 2 */
-/* I_x(a, b), the regularised incomplete beta function; a, b > 0, x in 0..1. */
-double bdml_incomplete_beta(double a, double b, double x);
-/* Of Student's t with so many degrees of freedom: P(T <= t), and P(|T| >= |t|) without loss for large t. */
-double bdml_student_cdf(double t, double degrees);
-double bdml_student_two_sided(double t, double degrees);
-
-/* Two methods on the same splits. */
-typedef struct bdml_paired {
-    double difference;      /* mean of a - b: below 0 when a is better */
-    double error;           /* its standard error as if the splits were independent */
-    double error_corrected; /* of Nadeau and Bengio: random splits share their rows */
-    double t, degrees, p;   /* two-sided; NaN with one split */
-    int wins, ties, losses; /* of a */
-} bdml_paired;
-
-/* ratio: test rows over training rows for random splits, 0 for folds: the plain paired t-test. */
-bdml_paired bdml_compare_paired(int n, const double *a, const double *b, double ratio);
 
 /* ---- scores (scores.c) -------------------------------------------------------------------------- */
 

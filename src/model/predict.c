@@ -87,16 +87,16 @@ static bdml_status find_voters(bdml_handle *h, const bdml_model *model, const bd
 }
 
 /* The setting "neighbors"; auto: what the training chose. */
-static int64_t votes(const bdml_handle *h, const bdml_model *model)
+static int64_t votes(const bdml_neighbor_options *o, const bdml_model *model)
 {
     json_t *chosen = json_object_get(json_object_get(model->info, "selection"), "neighbors");
-    bool automatic = strcmp(bdml_opt_text(h, BDML_OPT_NEIGHBORS), "auto") == 0;
-    int64_t k = automatic ? json_integer_value(chosen) : 0;
-    return k > 0 ? k : bdml_opt_int(h, BDML_OPT_NEIGHBORS);
+    int64_t k = o->neighbors.automatic ? json_integer_value(chosen) : 0;
+    return k > 0 ? k : o->neighbors.value;
 }
 
-static bdml_status predict(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
-                           int64_t n, const double *x, int64_t ld, int32_t *label)
+static bdml_status predict(bdml_handle *h, const bdml_neighbor_options *o, const bdml_model *model,
+                           const bdml_dataset *train, int64_t n, const double *x, int64_t ld,
+                           int32_t *label)
 {
     bdml_status status = BDML_OK;
     voters v = {0};
@@ -104,25 +104,18 @@ static bdml_status predict(bdml_handle *h, const bdml_model *model, const bdml_d
     int32_t *index = NULL, *count = NULL;
 
     BDML_GO(find_voters(h, model, train, &v));
-    int k = (int)BDML_MIN(votes(h, model), v.n);
+    int k = (int)BDML_MIN(votes(o, model), v.n);
     size_t bytes = sizeof(double) * (size_t)model->q + sizeof(int32_t) * (size_t)k;
     int64_t block = BDML_MIN(bdml_model_block(h, bytes), n);
     BDML_NEW(h, z, (size_t)block * (size_t)model->q);
     BDML_NEW(h, index, (size_t)block * (size_t)k);
     BDML_NEW(h, count, v.classes);
+    const bdml_rows points = {v.n, model->q, model->q, v.z, v.y, v.classes};
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = BDML_MIN(block, n - i);
-        bdml_knn_query query = {.n = v.n,
-                                .d = model->q,
-                                .x = v.z,
-                                .ld = model->q,
-                                .queries = rows,
-                                .q = z,
-                                .ldq = model->q,
-                                .which = BDML_ANY_CLASS,
-                                .k = k};
+        const bdml_rows asked = {rows, model->q, model->q, z, NULL, 0};
         BDML_GO(bdml_transform(h, model, rows, COL(x, ld, i), ld, z));
-        BDML_GO(bdml_knn_search(h, &query, index, NULL));
+        BDML_GO(bdml_knn_search(h, o, &points, &asked, BDML_ANY_CLASS, k, index, NULL));
         for (int64_t r = 0; r < rows; r++)
             label[i + r] = bdml_knn_vote(k, COL(index, k, r), v.y, v.classes, count);
     }
@@ -146,7 +139,7 @@ bdml_status bdml_predict(bdml_handle *h, const bdml_model *model, const bdml_dat
                          "apart",
                          model->prepare.d_in, (long long)ld);
     bdml_la_enter(h);
-    bdml_status status = predict(h, model, train, n, x, ld, label);
+    bdml_status status = predict(h, &h->options.neighbors, model, train, n, x, ld, label);
     bdml_la_leave(h);
     return status;
 }

@@ -100,7 +100,7 @@ bdml_status bdml_knn_frame_find(bdml_knn_brute *b, const bdml_knn_kernel **kerne
     if (!suits_double(t->d, spread)) goto done;
 
     b->scale = spread > 0.0 ? ldexp(1.0, -(ilogb(spread) + 1)) : 1.0;
-    *kernel = bdml_opt_int(t->h, BDML_OPT_CANDIDATES) == BDML_CANDIDATES_FLOAT &&
+    *kernel = t->o->candidates.value == BDML_CANDIDATES_FLOAT &&
                       suits_float(t->d, t->reference.n, largest, b->scale)
                   ? &bdml_knn_kernel_float
                   : &bdml_knn_kernel_double;

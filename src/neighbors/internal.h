@@ -29,6 +29,7 @@ static inline const double *bdml_knn_point(const bdml_knn_rows *r, int64_t posit
 /* One search: reference rows, query rows (the same object when `self`), what is asked. */
 typedef struct bdml_knn_task {
     bdml_handle *h;
+    const bdml_neighbor_options *o;
     int d, k;
     bool self; /* queries are the reference rows, each without itself */
     bdml_restrict which;
@@ -38,8 +39,9 @@ typedef struct bdml_knn_task {
     double *distance; /* out, or NULL */
 } bdml_knn_task;
 
-bdml_status bdml_knn_task_init(bdml_handle *h, const bdml_knn_query *query, int32_t *index,
-                               double *distance, bdml_knn_task *t);
+bdml_status bdml_knn_task_init(bdml_handle *h, const bdml_neighbor_options *o,
+                               const bdml_rows *rows, const bdml_rows *queries, bdml_restrict which,
+                               int k, int32_t *index, double *distance, bdml_knn_task *t);
 void bdml_knn_task_free(bdml_knn_task *t);
 
 /* ---- progress from inside a parallel region (search.c) ------------------------------------------ */

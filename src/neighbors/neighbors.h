@@ -1,35 +1,30 @@
 /* neighbors.h - exact k nearest neighbours, blocked, and the k-NN classifier.
  *
- * Called by problem, model, train, evaluate; calls linalg and base. */
+ * Called by problem, model, train, evaluate; calls stats, linalg and base. */
 #ifndef BDML_NEIGHBORS_H
 #define BDML_NEIGHBORS_H
 
-#include "base/base.h"
+#include "stats/stats.h"
 
-typedef struct bdml_knn_query {
-    int64_t n; /* reference rows */
-    int d;
-    const double *x;
-    int64_t ld;
-    const int32_t *label; /* NULL when not restricted by class */
-    int64_t queries;
-    const double *q; /* NULL: the reference rows, each without itself */
-    int64_t ldq;
-    const int32_t *query_label;
-    bdml_restrict which;
-    int k;
-} bdml_knn_query;
-
-/* index: queries*k, ties to the lower index, -1 padded; distance (squared, may be NULL) infinity
- * padded. Distances are those of the plain double loop sum (a_j-b_j)^2, j ascending, to the bit.
- * Settings: search, candidates, memory, threads. */
-bdml_status bdml_knn_search(bdml_handle *h, const bdml_knn_query *query, int32_t *index,
+/* The k nearest of `rows` for every one of `queries`; NULL: the rows themselves, each without itself. Classes
+ * are looked at where `which` restricts by them. index: queries*k, nearest first, ties to the lower index, -1
+ * padded; distance (squared, may be NULL) infinity padded. Distances are those of the plain double loop
+ * sum (a_j-b_j)^2, j ascending, to the bit. */
+bdml_status bdml_knn_search(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
+                            const bdml_rows *queries, bdml_restrict which, int k, int32_t *index,
                             double *distance);
 
-/* Majority vote of `votes` <= k neighbours (rows of index/distance have stride k, nearest first);
- * a tie goes to the class of the nearest neighbour among the tied. -1 when there is none. */
+/* ---- votes (vote.c) ------------------------------------------------------------------------------------ */
+
+/* Majority vote of `votes` neighbours, nearest first, -1: no more; a tie goes to the class of the nearest
+ * neighbour among the tied. -1 when there is none. */
 int32_t bdml_knn_vote(int votes, const int32_t *index, const int32_t *label, int classes,
                       int32_t *count /* classes of them, scratch */);
+/* wrong[v] = how many of `rows` are not of the class that their votes[v] nearest of `voters` vote for, v = 0 ..
+ * count-1. rows NULL: the voters themselves, each without itself. */
+bdml_status bdml_vote_errors(bdml_handle *h, const bdml_neighbor_options *o,
+                             const bdml_rows *voters, const bdml_rows *rows, int count,
+                             const int *votes, int64_t *wrong);
 
 /* Confusion matrix (classes x classes, row = truth), error in percent, recall per class. */
 typedef struct bdml_confusion {

@@ -5,9 +5,11 @@
 
 /* ---- checks ------------------------------------------------------------------------------------- */
 
-static bdml_status check_finite(bdml_handle *h, const char *what, int64_t n, int d, const double *x,
-                                int64_t ld)
+static bdml_status check_finite(bdml_handle *h, const char *what, const bdml_rows *r)
 {
+    const double *x = r->x;
+    int64_t n = r->n, ld = r->ld;
+    int d = r->d;
     int64_t bad = INT64_MAX;
 #pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) \
     reduction(min                                                      \
@@ -27,30 +29,29 @@ static bdml_status check_finite(bdml_handle *h, const char *what, int64_t n, int
                      (long long)bad, j, row[j]);
 }
 
-static bdml_status check_query(bdml_handle *h, const bdml_knn_query *q, const int32_t *index)
+static bdml_status check_search(bdml_handle *h, const bdml_rows *r, const bdml_rows *q,
+                                bdml_restrict which, int k, const int32_t *index)
 {
-    int64_t queries = q->q ? q->queries : q->n;
-    bool labels = q->which != BDML_ANY_CLASS;
+    int64_t queries = q ? q->n : r->n;
 
-    if (q->n < 0 || q->n > INT32_MAX || queries < 0 || queries > INT32_MAX)
+    if (r->n < 0 || r->n > INT32_MAX || queries < 0 || queries > INT32_MAX)
         return bdml_fail(
             h, BDML_ERR_ARGUMENT,
             "rows must be from 0 to %d in number, got %lld reference and %lld query rows",
-            INT32_MAX, (long long)q->n, (long long)queries);
-    if (q->d < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "d must be at least 1, got %d", q->d);
-    if (q->k < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "k must be at least 1, got %d", q->k);
-    if (q->which < BDML_ANY_CLASS || q->which > BDML_OTHER_CLASS)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "which must be a bdml_restrict, got %d",
-                         (int)q->which);
-    if (q->ld < q->d || (q->q && q->ldq < q->d))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "leading dimensions must be at least d = %d", q->d);
-    if ((!q->x && q->n > 0) || (!index && queries > 0))
+            INT32_MAX, (long long)r->n, (long long)queries);
+    if (r->d < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "d must be at least 1, got %d", r->d);
+    if (k < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "k must be at least 1, got %d", k);
+    if (which < BDML_ANY_CLASS || which > BDML_OTHER_CLASS)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "which must be a bdml_restrict, got %d", (int)which);
+    if (r->ld < r->d || (q && q->ld < r->d))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "leading dimensions must be at least d = %d", r->d);
+    if ((!r->x && r->n > 0) || (!index && queries > 0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "reference and index must not be NULL");
-    if (labels && ((!q->label && q->n > 0) || (q->q && !q->query_label && queries > 0)))
+    if (which != BDML_ANY_CLASS && ((!r->y && r->n > 0) || (q && !q->y && queries > 0)))
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "a search restricted by class needs the labels of all rows, got NULL");
-    BDML_TRY(check_finite(h, "reference", q->n, q->d, q->x, q->ld));
-    return q->q ? check_finite(h, "query", queries, q->d, q->q, q->ldq) : BDML_OK;
+    BDML_TRY(check_finite(h, "reference", r));
+    return q ? check_finite(h, "query", q) : BDML_OK;
 }
 
 /* ---- order by class ------------------------------------------------------------------------------ */
@@ -105,35 +106,37 @@ done:
 
 /* ---- the task ------------------------------------------------------------------------------------- */
 
-static bdml_status order_rows(const bdml_knn_query *q, bdml_knn_task *t)
+static bdml_status order_rows(bdml_knn_task *t)
 {
     if (t->which == BDML_ANY_CLASS) return BDML_OK;
-    BDML_TRY(order_by_class(t->h, q->label, &t->reference));
-    if (t->self) {
+    BDML_TRY(order_by_class(t->h, t->label, &t->reference));
+    if (t->self)
         t->query.order = t->reference.order;
-        return find_ranges(t->h, q->label, q->label, &t->reference, &t->query);
-    }
-    BDML_TRY(order_by_class(t->h, q->query_label, &t->query));
-    return find_ranges(t->h, q->query_label, q->label, &t->reference, &t->query);
+    else
+        BDML_TRY(order_by_class(t->h, t->query_label, &t->query));
+    return find_ranges(t->h, t->query_label, t->label, &t->reference, &t->query);
 }
 
-bdml_status bdml_knn_task_init(bdml_handle *h, const bdml_knn_query *q, int32_t *index,
-                               double *distance, bdml_knn_task *t)
+bdml_status bdml_knn_task_init(bdml_handle *h, const bdml_neighbor_options *o,
+                               const bdml_rows *rows, const bdml_rows *queries, bdml_restrict which,
+                               int k, int32_t *index, double *distance, bdml_knn_task *t)
 {
+    const bdml_rows *asked = queries ? queries : rows;
     memset(t, 0, sizeof *t);
-    BDML_TRY(check_query(h, q, index));
-    t->h = h;
-    t->d = q->d;
-    t->k = q->k;
-    t->self = q->q == NULL;
-    t->which = q->which;
-    t->label = q->label;
-    t->query_label = t->self ? q->label : q->query_label;
-    t->index = index;
-    t->distance = distance;
-    t->reference = (bdml_knn_rows){.n = q->n, .x = q->x, .ld = q->ld};
-    t->query = t->self ? t->reference : (bdml_knn_rows){.n = q->queries, .x = q->q, .ld = q->ldq};
-    bdml_status status = order_rows(q, t);
+    BDML_TRY(check_search(h, rows, queries, which, k, index));
+    *t = (bdml_knn_task){.h = h,
+                         .o = o,
+                         .d = rows->d,
+                         .k = k,
+                         .self = !queries,
+                         .which = which,
+                         .label = rows->y,
+                         .query_label = asked->y,
+                         .reference = {.n = rows->n, .x = rows->x, .ld = rows->ld},
+                         .query = {.n = asked->n, .x = asked->x, .ld = asked->ld},
+                         .index = index,
+                         .distance = distance};
+    bdml_status status = order_rows(t);
     if (status != BDML_OK) bdml_knn_task_free(t);
     return status;
 }

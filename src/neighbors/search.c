@@ -32,11 +32,12 @@ static bdml_status run(bdml_knn_task *t)
     return usable ? BDML_OK : bdml_knn_tree_search(t);
 }
 
-bdml_status bdml_knn_search(bdml_handle *h, const bdml_knn_query *query, int32_t *index,
+bdml_status bdml_knn_search(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
+                            const bdml_rows *queries, bdml_restrict which, int k, int32_t *index,
                             double *distance)
 {
     bdml_knn_task t;
-    BDML_TRY(bdml_knn_task_init(h, query, index, distance, &t));
+    BDML_TRY(bdml_knn_task_init(h, o, rows, queries, which, k, index, distance, &t));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_NEIGHBORS);
     bdml_status status = bdml_progress(h, "neighbors", 0, 1);
     if (status == BDML_OK) status = run(&t);
@@ -52,19 +53,11 @@ bdml_status bdml_find_neighbors(bdml_handle *h, int64_t n, int d, const double *
                                 bdml_restrict which, int k, int32_t *index, double *distance)
 {
     if (!h) return BDML_ERR_ARGUMENT;
-    bdml_knn_query q = {.n = n,
-                        .d = d,
-                        .x = reference,
-                        .ld = ld,
-                        .label = label,
-                        .queries = queries,
-                        .q = query,
-                        .ldq = ld_query,
-                        .query_label = query_label,
-                        .which = which,
-                        .k = k};
+    const bdml_rows rows = {.n = n, .d = d, .ld = ld, .x = reference, .y = label};
+    const bdml_rows asked = {.n = queries, .d = d, .ld = ld_query, .x = query, .y = query_label};
     bdml_la_enter(h);
-    bdml_status status = bdml_knn_search(h, &q, index, distance);
+    bdml_status status = bdml_knn_search(h, &h->options.neighbors, &rows, query ? &asked : NULL,
+                                         which, k, index, distance);
     bdml_la_leave(h);
     return status;
 }

@@ -336,7 +336,7 @@ done:
 bool bdml_knn_tree_pays(const bdml_knn_task *t)
 {
     enum { ALWAYS = 6, NEVER = 16, POINTS = 8192 };
-    int64_t asked = bdml_opt_int(t->h, BDML_OPT_SEARCH);
+    int asked = t->o->search.value;
     if (asked != BDML_SEARCH_AUTO) return asked == BDML_SEARCH_TREE;
     if (t->d <= ALWAYS || t->d >= NEVER) return t->d <= ALWAYS;
     return t->reference.n >= (int64_t)POINTS << 2 * (t->d - ALWAYS - 1);

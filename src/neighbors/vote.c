@@ -1,6 +1,8 @@
 /* vote.c - majority vote of the nearest neighbours. */
 #include "neighbors/neighbors.h"
 
+#include <stdlib.h>
+
 int32_t bdml_knn_vote(int votes, const int32_t *index, const int32_t *label, int classes,
                       int32_t *count)
 {
@@ -14,4 +16,30 @@ int32_t bdml_knn_vote(int votes, const int32_t *index, const int32_t *label, int
     for (int v = 0; v < votes && index[v] >= 0; v++)
         if (count[label[index[v]]] == most) return label[index[v]];
     return -1;
+}
+
+bdml_status bdml_vote_errors(bdml_handle *h, const bdml_neighbor_options *o,
+                             const bdml_rows *voters, const bdml_rows *rows, int count,
+                             const int *votes, int64_t *wrong)
+{
+    bdml_status status = BDML_OK;
+    const bdml_rows *asked = rows ? rows : voters;
+    int32_t *index = NULL, *room = NULL;
+    int64_t most = 0;
+
+    for (int v = 0; v < count; v++) most = BDML_MAX(most, votes[v]);
+    int k = (int)BDML_MIN(most, voters->n - (rows ? 0 : 1));
+    BDML_NEW(h, index, (size_t)asked->n * (size_t)BDML_MAX(k, 0));
+    BDML_NEW(h, room, voters->classes);
+    BDML_GO(bdml_knn_search(h, o, voters, rows, BDML_ANY_CLASS, k, index, NULL));
+    for (int v = 0; v < count; v++) {
+        wrong[v] = 0;
+        for (int64_t i = 0; i < asked->n; i++)
+            wrong[v] += asked->y[i] != bdml_knn_vote(BDML_MIN(votes[v], k), index + i * k,
+                                                     voters->y, voters->classes, room);
+    }
+done:
+    free(index);
+    free(room);
+    return status;
 }

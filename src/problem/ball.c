@@ -73,18 +73,10 @@ static bdml_status search_block(bdml_handle *h, search *s, int64_t from, int64_t
                sizeof *s->q * (size_t)s->d);
         s->label[a] = s->y[i];
     }
-    bdml_knn_query query = {.n = s->n,
-                            .d = s->d,
-                            .x = s->x,
-                            .ld = s->ld,
-                            .label = s->y,
-                            .queries = count,
-                            .q = s->q,
-                            .ldq = s->d,
-                            .query_label = s->label,
-                            .which = BDML_OTHER_CLASS,
-                            .k = s->k};
-    BDML_TRY(bdml_knn_search(h, &query, s->index, s->distance));
+    const bdml_rows rows = {.n = s->n, .d = s->d, .ld = s->ld, .x = s->x, .y = s->y};
+    const bdml_rows anchors = {.n = count, .d = s->d, .ld = s->d, .x = s->q, .y = s->label};
+    BDML_TRY(bdml_knn_search(h, &h->options.neighbors, &rows, &anchors, BDML_OTHER_CLASS, s->k,
+                             s->index, s->distance));
     for (int64_t a = 0; a < count; a++) {
         size_t at = (size_t)a * (size_t)s->k;
         bool closed;

@@ -89,18 +89,10 @@ static bdml_status find(bdml_handle *h, const miner *s, bdml_restrict which, int
     f->width = (int)BDML_MIN((int64_t)k + extra, s->n);
     BDML_NEW(h, f->index, (size_t)s->anchors * (size_t)f->width);
     BDML_NEW(h, f->distance, (size_t)s->anchors * (size_t)f->width);
-    bdml_knn_query query = {.n = s->n,
-                            .d = s->d,
-                            .x = s->x,
-                            .ld = s->ld,
-                            .label = s->y,
-                            .queries = s->anchors,
-                            .q = s->q,
-                            .ldq = s->d,
-                            .query_label = s->q ? s->q_label : s->y,
-                            .which = which,
-                            .k = f->width};
-    BDML_GO(bdml_knn_search(h, &query, f->index, f->distance));
+    const bdml_rows rows = {.n = s->n, .d = s->d, .ld = s->ld, .x = s->x, .y = s->y};
+    const bdml_rows anchors = {.n = s->anchors, .d = s->d, .ld = s->d, .x = s->q, .y = s->q_label};
+    BDML_GO(bdml_knn_search(h, &h->options.neighbors, &rows, s->q ? &anchors : NULL, which,
+                            f->width, f->index, f->distance));
 done:
     return status;
 }

@@ -1,5 +1,6 @@
 /* hints.c - what looks wrong in results, and what to do about it. */
 #include "report/page.h"
+#include "stats/stats.h"
 
 static void begin(bdml_html *p, bool *some)
 {
@@ -34,13 +35,13 @@ double bdml_paired_errors(const json_t *run, const json_t *a, const json_t *b, d
         squares += d * d;
     }
     double mean = sum / (double)n;
-    double variance = BDML_MAX(squares - (double)n * mean * mean, 0.0) / (double)(n - 1);
-    /* Random splits share rows: Nadeau and Bengio's (2003) correction, as in bdml eval. Folds share no test
-     * rows, and fixed splits come as they are. */
+    squares = BDML_MAX(squares - (double)n * mean * mean, 0.0);
+    /* Random splits share rows, as in bdml eval. Folds share no test rows, and fixed splits come as they
+     * are. */
     bool random = bdml_json_number(run, "folds") == 0.0 && json_object_get(run, "train_points");
     double shared =
         random ? bdml_json_number(run, "test_points") / bdml_json_number(run, "train_points") : 0.0;
-    *se = sqrt(variance * (1.0 / (double)n + shared));
+    *se = bdml_split_error((int)n, squares, shared);
     return mean;
 }
 

@@ -58,37 +58,20 @@ static bdml_status count_wrong(bdml_handle *h, const search *s, const bdml_model
                                const bdml_dataset *train, const bdml_dataset *test, int64_t *wrong)
 {
     bdml_status status = BDML_OK;
-    int q = model->q, k = (int)BDML_MIN((int64_t)s->vote[s->votes - 1], train->n);
+    int q = model->q;
     double *z = NULL, *vz = NULL;
-    int32_t *index = NULL, *count = NULL;
 
     BDML_NEW(h, z, (size_t)train->n * (size_t)q);
     BDML_NEW(h, vz, (size_t)test->n * (size_t)q);
-    BDML_NEW(h, index, (size_t)test->n * (size_t)k);
-    BDML_NEW(h, count, train->classes);
     BDML_GO(bdml_transform(h, model, train->n, train->x, train->d, z));
     BDML_GO(bdml_transform(h, model, test->n, test->x, test->d, vz));
-    bdml_knn_query query = {.n = train->n,
-                            .d = q,
-                            .x = z,
-                            .ld = q,
-                            .queries = test->n,
-                            .q = vz,
-                            .ldq = q,
-                            .which = BDML_ANY_CLASS,
-                            .k = k};
-    BDML_GO(bdml_knn_search(h, &query, index, NULL));
-    for (int v = 0; v < s->votes; v++) {
-        wrong[v] = 0;
-        for (int64_t i = 0; i < test->n; i++)
-            wrong[v] += test->y[i] != bdml_knn_vote(BDML_MIN(s->vote[v], k), index + i * k,
-                                                    train->y, train->classes, count);
-    }
+    const bdml_rows learn = {train->n, q, q, z, train->y, train->classes};
+    const bdml_rows left_out = {test->n, q, q, vz, test->y, test->classes};
+    status =
+        bdml_vote_errors(h, &h->options.neighbors, &learn, &left_out, s->votes, s->vote, wrong);
 done:
     free(z);
     free(vz);
-    free(index);
-    free(count);
     return status;
 }
 

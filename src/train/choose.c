@@ -30,16 +30,15 @@ int recipe_best(const recipe_scores *s, const bool *wanted, const double *mean)
     return best;
 }
 
-/* Standard error of the difference between two choices over the folds. Folds share most of their training
- * rows, so that their scores are not independent: the variance is that of Nadeau and Bengio (2003),
- * s^2 (1/folds + tested rows / trained rows). */
+/* Standard error of the difference between two choices over the folds, which share most of their training
+ * rows. */
 static double difference_error(const recipe_scores *s, const double *means, int a, int b)
 {
     double mean = means[a] - means[b], square = 0.0;
     if (s->folds < 2) return 0.0;
     for (int k = 0; k < s->folds; k++)
         square += pow(score_at(s, k, a) - score_at(s, k, b) - mean, 2);
-    return sqrt(square / (s->folds - 1) * (1.0 / s->folds + s->tested_over_trained));
+    return bdml_split_error(s->folds, square, s->tested_over_trained);
 }
 
 int recipe_choose(const recipe_scores *s, const bool *wanted, const double *mean)

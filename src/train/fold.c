@@ -54,40 +54,25 @@ static bdml_status score_metric(bdml_handle *h, const recipe_fold *f, int r, con
 {
     bdml_status status = BDML_OK;
     double *l = NULL, *z = NULL, *vz = NULL, *ws = NULL, kappa;
-    int32_t *index = NULL, *count = NULL;
-    int q, k = (int)BDML_MIN((int64_t)MOST_VOTES, f->train);
-    int64_t wrong = 0;
+    int64_t wrong[VOTES], sum = 0;
+    int q;
 
     BDML_GO(bdml_metric_factor(h, r, m, &q, &l, &kappa));
     BDML_NEW(h, z, (size_t)f->train * (size_t)q);
     BDML_NEW(h, vz, (size_t)f->test * (size_t)q);
     BDML_NEW(h, ws, bdml_la_map_size(q, r));
-    BDML_NEW(h, index, (size_t)f->test * (size_t)k);
-    BDML_NEW(h, count, f->classes);
     bdml_la_map_rows(h, q, r, l, f->train, p, r, z, ws);
     bdml_la_map_rows(h, q, r, l, f->test, vp, r, vz, ws);
-    bdml_knn_query query = {.n = f->train,
-                            .d = q,
-                            .x = z,
-                            .ld = q,
-                            .queries = f->test,
-                            .q = vz,
-                            .ldq = q,
-                            .which = BDML_ANY_CLASS,
-                            .k = k};
-    BDML_GO(bdml_knn_search(h, &query, index, NULL));
-    for (int64_t i = 0; i < f->test; i++)
-        for (int v = 0; v < VOTES; v++)
-            wrong += f->vy[i] !=
-                     bdml_knn_vote(BDML_MIN(votes[v], k), index + i * k, f->y, f->classes, count);
-    *score = 100.0 * (double)wrong / (double)(VOTES * f->test);
+    const bdml_rows learn = {f->train, q, q, z, f->y, f->classes};
+    const bdml_rows left_out = {f->test, q, q, vz, f->vy, f->classes};
+    BDML_GO(bdml_vote_errors(h, &h->options.neighbors, &learn, &left_out, VOTES, votes, wrong));
+    for (int v = 0; v < VOTES; v++) sum += wrong[v];
+    *score = 100.0 * (double)sum / (double)(VOTES * f->test);
 done:
     free(l);
     free(z);
     free(vz);
     free(ws);
-    free(index);
-    free(count);
     return status;
 }
 

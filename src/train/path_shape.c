@@ -3,11 +3,7 @@
  * The lowest error between the ends is compared with both ends, paired by split. To take the minimum and
  * its value from the same numbers would find a dip in pure noise; so for each split the best K is the one
  * that the other splits say. Splits share rows, which makes the plain standard error too small: with J
- * splits of n1 training and n2 test rows
- *
- *     se = s sqrt(1/J + n2/n1)        (Nadeau and Bengio, Inference for the generalization error, 2003)
- *
- * A difference counts when it is more than BEYOND such standard errors. */
+ * splits it is that of bdml_split_error. A difference counts when it is more than BEYOND such standard errors. */
 #include "train/path.h"
 
 static const double BEYOND = 2.0;
@@ -63,7 +59,7 @@ static double compare(const path_result *p, const path_shape *shape, int a, int 
             else
                 square += (d - mean) * (d - mean);
         }
-    *se = sqrt(square / (n - 1) * (1.0 / n + (double)p->test / (double)p->train));
+    *se = bdml_split_error(n, square, (double)p->test / (double)p->train);
     return mean;
 }
 

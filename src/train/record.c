@@ -22,36 +22,16 @@ void recipe_note_solve(const bdml_solve_result *r, recipe_record *record)
     record->iterations = r->iterations;
 }
 
-/* Error in percent of the vote of the nearest mapped training rows z. query NULL: the training rows, each
+/* Error in percent of the vote of the nearest mapped training rows. rows NULL: of the training rows, each
  * without itself. */
-static bdml_status vote_error(bdml_handle *h, const recipe_fold *f, int q, const double *z,
-                              int64_t queries, const double *query, const int32_t *truth,
+static bdml_status vote_error(bdml_handle *h, const bdml_rows *voters, const bdml_rows *rows,
                               double *error)
 {
-    bdml_status status = BDML_OK;
-    int k = (int)BDML_MIN(bdml_opt_int(h, BDML_OPT_NEIGHBORS), f->train - (query ? 0 : 1));
-    int32_t *index = NULL, *count = NULL;
+    const int votes = (int)bdml_opt_int(h, BDML_OPT_NEIGHBORS);
     int64_t wrong = 0;
-    bdml_knn_query search = {.n = f->train,
-                             .d = q,
-                             .x = z,
-                             .ld = q,
-                             .queries = queries,
-                             .q = query,
-                             .ldq = q,
-                             .which = BDML_ANY_CLASS,
-                             .k = k};
-
-    BDML_NEW(h, index, (size_t)queries * (size_t)k);
-    BDML_NEW(h, count, f->classes);
-    BDML_GO(bdml_knn_search(h, &search, index, NULL));
-    for (int64_t i = 0; i < queries; i++)
-        wrong += truth[i] != bdml_knn_vote(k, index + i * k, f->y, f->classes, count);
-    *error = 100.0 * (double)wrong / (double)queries;
-done:
-    free(index);
-    free(count);
-    return status;
+    BDML_TRY(bdml_vote_errors(h, &h->options.neighbors, voters, rows, 1, &votes, &wrong));
+    *error = 100.0 * (double)wrong / (double)(rows ? rows : voters)->n;
+    return BDML_OK;
 }
 
 bdml_status recipe_note_errors(bdml_handle *h, const recipe_fold *f, int r, const double *p,
@@ -66,10 +46,12 @@ bdml_status recipe_note_errors(bdml_handle *h, const recipe_fold *f, int r, cons
     BDML_NEW(h, vz, (size_t)f->test * (size_t)q);
     BDML_NEW(h, ws, bdml_la_map_size(q, r));
     bdml_la_map_rows(h, q, r, l, f->train, p, r, z, ws);
-    BDML_GO(vote_error(h, f, q, z, f->train, NULL, f->y, &record->train_error));
+    const bdml_rows learn = {f->train, q, q, z, f->y, f->classes};
+    const bdml_rows left_out = {f->test, q, q, vz, f->vy, f->classes};
+    BDML_GO(vote_error(h, &learn, NULL, &record->train_error));
     if (f->test == 0) goto done;
     bdml_la_map_rows(h, q, r, l, f->test, vp, r, vz, ws);
-    status = vote_error(h, f, q, z, f->test, vz, f->vy, &record->test_error);
+    status = vote_error(h, &learn, &left_out, &record->test_error);
 done:
     free(l);
     free(z);

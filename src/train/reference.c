@@ -88,16 +88,13 @@ static bdml_status ledoit_wolf(bdml_handle *h, const bdml_training *t, const dou
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d, n = (size_t)t->n, classes = t->y ? (size_t)t->classes : 1;
-    double *mean = NULL, *count = NULL, fourth = 0.0, trace = 0.0, square = 0.0;
+    const bdml_rows rows = bdml_training_rows(t);
+    double *mean = NULL, fourth = 0.0, trace = 0.0, square = 0.0;
+    int64_t *count = NULL;
 
     BDML_NEW(h, mean, classes * d);
     BDML_NEW(h, count, classes);
-    for (size_t i = 0; i < n; i++) {
-        size_t c = t->y ? (size_t)t->y[i] : 0;
-        count[c] += 1.0;
-        for (size_t j = 0; j < d; j++) mean[c * d + j] += t->x[i * d + j];
-    }
-    for (size_t k = 0; k < classes * d; k++) mean[k] /= BDML_MAX(count[k / d], 1.0);
+    bdml_class_means(&rows, count, mean, NULL);
     for (size_t i = 0; i < n; i++) {
         const double *m = mean + (t->y ? (size_t)t->y[i] : 0) * d, *x = t->x + i * d;
         double length = 0.0;
@@ -173,24 +170,21 @@ static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, in
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)r, classes = (size_t)t->classes;
-    double *mean = NULL, *all = NULL, *count = NULL;
+    const bdml_rows rows = {t->n, r, r, p, t->y, t->classes};
+    double *mean = NULL, *all = NULL;
+    int64_t *count = NULL;
 
     BDML_NEW(h, mean, classes * d);
     BDML_NEW(h, all, d);
     BDML_NEW(h, count, classes);
-    for (size_t i = 0; i < (size_t)t->n; i++) {
-        size_t c = (size_t)t->y[i];
-        count[c] += 1.0;
-        for (size_t j = 0; j < d; j++) mean[c * d + j] += p[i * d + j];
-    }
-    for (size_t k = 0; k < classes * d; k++) all[k % d] += mean[k] / (double)t->n;
+    bdml_class_means(&rows, count, mean, all);
     memset(b, 0, d * d * sizeof *b);
     for (size_t c = 0; c < classes; c++) {
-        if (count[c] == 0.0) continue;
-        for (size_t j = 0; j < d; j++) mean[c * d + j] = mean[c * d + j] / count[c] - all[j];
+        if (count[c] == 0) continue;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] -= all[j];
         for (size_t i = 0; i < d; i++)
             for (size_t j = 0; j < d; j++)
-                b[i * d + j] += count[c] / (double)t->n * mean[c * d + i] * mean[c * d + j];
+                b[i * d + j] += (double)count[c] / (double)t->n * mean[c * d + i] * mean[c * d + j];
     }
 done:
     free(mean);

@@ -1,4 +1,4 @@
-/* statistics.c - the few statistics that tables need.
+/* student.c - means over splits, and whether two of them differ.
  *
  * Student's t through the incomplete beta function,
  *
@@ -7,7 +7,7 @@
  * which is its power series' prefactor times a continued fraction (Abramowitz and Stegun 26.5.8), summed
  * by Lentz's method in the form of Thompson and Barnett (1986). It converges fast for
  * x < (a+1)/(a+b+2); beyond, I_x(a,b) = 1 - I_{1-x}(b,a). */
-#include "evaluate/evaluate.h"
+#include "stats/stats.h"
 
 #include <float.h>
 
@@ -83,10 +83,16 @@ double bdml_student_cdf(double t, double degrees)
 
 /* ---- paired comparison ------------------------------------------------------------------------------- */
 
-/* Nadeau and Bengio (2003): training sets of random splits overlap, so that the differences d_j are
- * correlated, and s^2/n is far too small a variance of their mean. Theirs is
+/* Nadeau and Bengio (Inference for the generalization error, 2003): training sets of random splits overlap,
+ * so that their scores are correlated, and s^2/n is far too small a variance of the mean. Theirs is
  *
- *     s^2 (1/n + test rows / training rows),   t = mean / sqrt(that),   n - 1 degrees of freedom. */
+ *     s^2 (1/n + test rows / training rows),   s^2 = squares / (n-1). */
+double bdml_split_error(int n, double squares, double ratio)
+{
+    return sqrt(squares / (n - 1) * (1.0 / n + ratio));
+}
+
+/* t = mean / error with n - 1 degrees of freedom. */
 bdml_paired bdml_compare_paired(int n, const double *a, const double *b, double ratio)
 {
     bdml_paired c = {.degrees = n - 1, .t = NAN, .p = NAN, .error = NAN, .error_corrected = NAN};
@@ -100,9 +106,8 @@ bdml_paired bdml_compare_paired(int n, const double *a, const double *b, double 
     c.difference = n > 0 ? sum / n : NAN;
     if (n < 2) return c;
     for (int i = 0; i < n; i++) square += pow(a[i] - b[i] - c.difference, 2);
-    double variance = square / (n - 1);
-    c.error = sqrt(variance / n);
-    c.error_corrected = sqrt(variance * (1.0 / n + ratio));
+    c.error = sqrt(square / (n - 1) / n);
+    c.error_corrected = bdml_split_error(n, square, ratio);
     if (c.ties == n) {
         c.t = 0.0;
         c.p = 1.0;

@@ -1,0 +1,55 @@
+/* stats.h - rows and their classes as a view, and the few statistics that are taken of them and of scores.
+ *
+ * Called by data and everything above; calls base. */
+#ifndef BDML_STATS_H
+#define BDML_STATS_H
+
+#include "base/base.h"
+
+/* ---- rows (rows.c) ---------------------------------------------------------------------------------- */
+
+/* Rows that are somebody else's: nothing here is to be freed. */
+typedef struct bdml_rows {
+    int64_t n;
+    int d;
+    int64_t ld; /* row i at x + i ld, ld >= d */
+    const double *x;
+    const int32_t *y; /* class of each row; NULL: none is known */
+    int classes;      /* y is in 0 .. classes-1; 0 when there is no y */
+} bdml_rows;
+
+/* Copies of rows row[0 .. count): x (count rows of d) and y (count; left alone when there are no classes) are
+ * the caller's, and what the view shows. */
+bdml_rows bdml_rows_gather(const bdml_rows *from, int64_t count, const int64_t *row, double *x,
+                           int32_t *y);
+/* Rows of each class, and their means, classes rows of d; without y all rows are of one class. An empty class
+ * has the mean 0. all: the mean of all rows, or NULL. */
+void bdml_class_means(const bdml_rows *rows, int64_t *count, double *mean, double *all);
+
+/* ---- scores over splits (student.c) ------------------------------------------------------------------ */
+
+double bdml_mean(int n, const double *v);
+double bdml_sample_std(int n, const double *v); /* n-1 in the denominator; 0 when n < 2 */
+/* Standard error of the mean of n scores whose squared deviations from it add up to `squares`, by Nadeau and
+ * Bengio: random splits share their rows. ratio: test rows over training rows; 0: the plain one. n >= 2. */
+double bdml_split_error(int n, double squares, double ratio);
+
+/* I_x(a, b), the regularised incomplete beta function; a, b > 0, x in 0..1. */
+double bdml_incomplete_beta(double a, double b, double x);
+/* Of Student's t with so many degrees of freedom: P(T <= t), and P(|T| >= |t|) without loss for large t. */
+double bdml_student_cdf(double t, double degrees);
+double bdml_student_two_sided(double t, double degrees);
+
+/* Two methods on the same splits. */
+typedef struct bdml_paired {
+    double difference;      /* mean of a - b: below 0 when a is better */
+    double error;           /* its standard error as if the splits were independent */
+    double error_corrected; /* bdml_split_error */
+    double t, degrees, p;   /* two-sided; NaN with one split */
+    int wins, ties, losses; /* of a */
+} bdml_paired;
+
+/* ratio: test rows over training rows for random splits, 0 for folds: the plain paired t-test. */
+bdml_paired bdml_compare_paired(int n, const double *a, const double *b, double ratio);
+
+#endif
