@@ -42,7 +42,7 @@ done:
 static bdml_status run_engine(cli *c, const task *t, entry *e)
 {
     bdml_problem *p = NULL;
-    bdml_solve_settings s = bdml_solve_from_options(c->h);
+    bdml_solve_settings s = bdml_solve_from_options(&c->h->options.solve);
     s.hard = true;
     s.gap = BDML_MIN(s.gap, 1e-4); /* the bracket that the others are held against */
     bdml_status status = bdml_problem_new(c->h, t->points.n, t->points.d, t->points.x, t->points.d,
@@ -57,7 +57,7 @@ static bdml_status run_engine(cli *c, const task *t, entry *e)
 static bdml_status run_paper(cli *c, const task *t, bdml_paper_form form, bool literal,
                              bdml_row_scaling scaling, entry *e)
 {
-    bdml_paper_settings s = bdml_paper_from_options(c->h);
+    bdml_paper_settings s = bdml_paper_from_options(&c->h->options.solve, &c->h->options.mwu);
     s.form = form;
     s.literal = literal;
     if (scaling != BDML_ROW_SCALING_AUTO) s.scaling = scaling;

@@ -514,7 +514,7 @@ static bdml_status read_text(bdml_handle *h, const char *setting, const char *te
     fclose(f);
     *c = NULL;
     bdml_status status = bdml_set(h, setting, path);
-    if (status == BDML_OK) status = bdml_constraint_files_read(h, 10, c);
+    if (status == BDML_OK) status = bdml_constraint_files_read(h, &h->options.constraints, 10, c);
     unlink(path);
     return status;
 }
@@ -571,7 +571,7 @@ static void combinations_are_checked(void **state)
                 "set kind triplet");
     check_ok(h, bdml_set(h, "triplets-file", "/nonexistent/file"));
     check_ok(h, bdml_set(h, "kind", "triplet"));
-    check_fails(h, bdml_constraint_files_read(h, 10, &c), BDML_ERR_IO, "/nonexistent/file");
+    check_fails(h, bdml_constraint_files_read(h, &h->options.constraints, 10, &c), BDML_ERR_IO, "/nonexistent/file");
 }
 
 /* The same triplets however they are written. */
@@ -609,7 +609,7 @@ static void gzip_is_read(void **state)
     check_true(gzputs(f, "i,j,same\n0,1,1\n0,2,0\n0,3,1\n0,1,0\n") > 0);
     gzclose(f);
     check_ok(h, bdml_set(h, "pairs-file", path));
-    bdml_status status = bdml_constraint_files_read(h, 10, &c);
+    bdml_status status = bdml_constraint_files_read(h, &h->options.constraints, 10, &c);
     unlink(path);
     check_ok(h, status);
     /* targets 01 03, impostors 02 01: triplets (0,1,2), (0,3,2), (0,3,1); 01 is on both sides */

@@ -297,11 +297,11 @@ static void options_reach_the_settings(void **state)
     check_ok(h, bdml_set(h, "hard", "yes"));
     check_ok(h, bdml_set(h, "loss", "hinge"));
     check_ok(h, bdml_set(h, "gap", "1e-5"));
-    bdml_solve_settings s = bdml_solve_from_options(h);
+    bdml_solve_settings s = bdml_solve_from_options(&h->options.solve);
     check_true(s.K == 30 && s.trace == 7 && s.hard && s.loss == BDML_LOSS_HINGE && s.gap == 1e-5);
     check_fails(h, bdml_set(h, "distortion", "0.5"), BDML_ERR_ARGUMENT, "distortion");
     check_ok(h, bdml_set(h, "trace", "0"));
-    s = bdml_solve_from_options(h);
+    s = bdml_solve_from_options(&h->options.solve);
     check_true(isinf(s.trace));
 }
 

@@ -131,7 +131,7 @@ static void test_planted_subspace(void **state)
         bdml_solve_result r;
         bdml_lowrank_report report;
         double Q[2 * PLANTED_D];
-        check_ok(h, bdml_lowrank_start(h, data->n, data->d, data->x, 0, NULL, 2, Q));
+        check_ok(h, bdml_lowrank_start(h, "pca", 0, data->n, data->d, data->x, 0, NULL, 2, Q));
         check_orthonormal(2, data->d, Q);
         check_true(share_of_plant(2, data->d, Q) < 0.2); /* PCA sees the noise */
         s.solve.C = 20.0; /* a softness relative to the start would differ with it */
@@ -144,7 +144,8 @@ static void test_planted_subspace(void **state)
         check_true(report.lower > 0.0 && report.lower <= report.achieved);
         check_true(report.achieved <= 1.1 * report.lower); /* the hull is nearly tight here */
         check_true(r.kappa <= 10.0 * (1 + 1e-9));
-        if (steps[k % 2] == BDML_Q_STEP_HULL) check_true(report.lower_q <= report.upper_q * (1 + 1e-9));
+        if (steps[k % 2] == BDML_Q_STEP_HULL)
+            check_true(report.lower_q <= report.upper_q * (1 + 1e-9));
         bdml_solve_result_free(&r);
     }
     bdml_free_constraints(c);
@@ -164,7 +165,7 @@ static void test_joint_bound(void **state)
     double best[2 * PLANTED_D], Q[2 * PLANTED_D];
     s.solve.C = 20.0;
     s.solve.K = 4.0;
-    check_ok(h, bdml_lowrank_start(h, data->n, data->d, data->x, 0, NULL, 2, best));
+    check_ok(h, bdml_lowrank_start(h, "pca", 0, data->n, data->d, data->x, 0, NULL, 2, best));
     check_ok(h, bdml_lowrank_fit(h, data->n, data->d, data->x, data->d, c, NULL, &s, best, &r,
                                  &report));
     for (int trial = 0; trial < 400; trial++) {
@@ -195,7 +196,7 @@ static void test_hard(void **state)
         s.solve.hard = true;
         s.bound = 2000;
         s.alternations = 5;
-        check_ok(h, bdml_lowrank_start(h, data->n, data->d, data->x, 0, NULL, 3, Q));
+        check_ok(h, bdml_lowrank_start(h, "pca", 0, data->n, data->d, data->x, 0, NULL, 3, Q));
         check_ok(h, bdml_lowrank_fit(h, data->n, data->d, data->x, data->d, c, NULL, &s, Q, &r,
                                      &report));
         check_true(r.m != NULL && report.achieved <= report.start && report.turns > 0);
@@ -249,7 +250,7 @@ static void test_search_is_limited(void **state)
     static const int searched[] = {N / 5, 7, N - 1};
     for (int k = 0; k < 3; k++) {
         s.span = span[k];
-        check_ok(h, bdml_lowrank_start(h, N, D, x, 0, NULL, 2, Q));
+        check_ok(h, bdml_lowrank_start(h, "pca", 0, N, D, x, 0, NULL, 2, Q));
         check_ok(h, bdml_lowrank_fit(h, N, D, x, D, c, NULL, &s, Q, &r, &report));
         check_true(report.span == searched[k]);
         check_true(report.achieved <= report.start);
@@ -266,10 +267,9 @@ static void test_starts(void **state)
     bdml_handle *h = *state;
     bdml_dataset *data = read_data(h, "data/iris.csv");
     double Q[8], W[8], z[2];
-    check_ok(h, bdml_lowrank_start(h, data->n, 4, data->x, 0, NULL, 2, Q));
+    check_ok(h, bdml_lowrank_start(h, "pca", 0, data->n, 4, data->x, 0, NULL, 2, Q));
     check_orthonormal(2, 4, Q);
-    set_all(h, "q-start whitened");
-    check_ok(h, bdml_lowrank_start(h, data->n, 4, data->x, 0, NULL, 2, W));
+    check_ok(h, bdml_lowrank_start(h, "whitened", 0, data->n, 4, data->x, 0, NULL, 2, W));
     for (int k = 0; k < 2; k++) { /* the same directions, variance 1 */
         double mean = 0, square = 0, along = 0, size = 0;
         for (int64_t i = 0; i < data->n; i++) {
@@ -283,22 +283,19 @@ static void test_starts(void **state)
             along += W[k * 4 + j] * Q[k * 4 + j], size += W[k * 4 + j] * W[k * 4 + j];
         check_close(along * along, size, 1e-10 * size);
     }
-    set_all(h, "q-start random");
-    check_ok(h, bdml_lowrank_start(h, data->n, 4, data->x, 0, NULL, 2, Q));
+    check_ok(h, bdml_lowrank_start(h, "random", 0, data->n, 4, data->x, 0, NULL, 2, Q));
     check_orthonormal(2, 4, Q);
     /* PCA of both domains: one far away decides the first direction */
     const double far[] = {0, 0, 0, 1000, 0, 0, 0, -1000};
-    set_all(h, "q-start pca");
-    check_ok(h, bdml_lowrank_start(h, data->n, 4, data->x, 2, far, 1, Q));
+    check_ok(h, bdml_lowrank_start(h, "pca", 0, data->n, 4, data->x, 2, far, 1, Q));
     check_close(fabs(Q[3]), 1.0, 1e-6);
-    set_all(h, "q-start nowhere.csv");
-    check_fails(h, bdml_lowrank_start(h, data->n, 4, data->x, 0, NULL, 2, Q), BDML_ERR_ARGUMENT,
-                "q-start must be");
-    set_all(h, "q-start pca");
-    check_fails(h, bdml_lowrank_start(h, data->n, 4, data->x, 0, NULL, 5, Q), BDML_ERR_ARGUMENT,
-                "rank must be");
+    check_fails(h, bdml_lowrank_start(h, "nowhere.csv", 0, data->n, 4, data->x, 0, NULL, 2, Q),
+                BDML_ERR_ARGUMENT, "q-start must be");
+    check_fails(h, bdml_lowrank_start(h, "pca", 0, data->n, 4, data->x, 0, NULL, 5, Q),
+                BDML_ERR_ARGUMENT, "rank must be");
     const double line[] = {0, 0, 1, 1, 2, 2};
-    check_fails(h, bdml_lowrank_start(h, 3, 2, line, 0, NULL, 2, Q), BDML_ERR_ARGUMENT, "span");
+    check_fails(h, bdml_lowrank_start(h, "pca", 0, 3, 2, line, 0, NULL, 2, Q), BDML_ERR_ARGUMENT,
+                "span");
     bdml_free_dataset(data);
 }
 
@@ -473,7 +470,8 @@ static void test_same_bits(void **state)
             s.solve.C = 20.0;
             s.relaxation = bdml_relaxation_defaults();
             set_all(h, k ? "threads 2" : "threads 1");
-            check_ok(h, bdml_lowrank_start(h, data->n, data->d, data->x, 0, NULL, 2, Q[k]));
+            check_ok(h,
+                     bdml_lowrank_start(h, "pca", 0, data->n, data->d, data->x, 0, NULL, 2, Q[k]));
             check_ok(h, bdml_lowrank_fit(h, data->n, data->d, data->x, data->d, c, NULL, &s, Q[k],
                                          &r, &report));
             bdml_solve_result_free(&r);

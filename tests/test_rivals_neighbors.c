@@ -448,7 +448,7 @@ static void test_boost_is_optimal(void **state)
     double m[4], s[4], zero[4] = {0}, l[4] = {0.3, 0, 0, 0.3};
     set_all(h, "threads 1 gap 1e-7 boost-trace 0.05");
     bdml_model *model = fit(h, data, "boost");
-    bdml_mining how = bdml_mining_from_options(h);
+    bdml_mining how = bdml_mining_from_options(&h->options.constraints, 0);
     check_ok(h, bdml_mine(h, data->n, 2, data->x, 2, data->y, &how, &mined));
     c.c = mined;
     c.v = 0.05 * weighted_sum(&c, zero, s);
@@ -502,7 +502,7 @@ static void test_boost_without_minimum(void **state)
     double m[4];
     static const char *const forms[] = {"corrective", "stagewise"};
     set_all(h, "threads 1 boost-trace 1e-6");
-    bdml_mining how = bdml_mining_from_options(h);
+    bdml_mining how = bdml_mining_from_options(&h->options.constraints, 0);
     check_ok(h, bdml_mine(h, data->n, 2, data->x, 2, data->y, &how, &mined));
     c.c = mined;
     for (int k = 0; k < 2; k++) {

@@ -64,6 +64,11 @@ bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_
 void bdml_options_reset(bdml_handle *h);
 /* Setting number i as text. */
 const char *bdml_option_text(const bdml_handle *h, int i);
+enum { BDML_SAID_SIZE = 64 };
+/* Setting number i of `o` as text: as the user of the handle said it where the value is the user's, else made from
+ * the value. The text is the handle's, that of `o`, or in `room`. */
+const char *bdml_option_said(const bdml_handle *h, const bdml_options *o, int i,
+                             char room[BDML_SAID_SIZE]);
 
 /* ---- phases -------------------------------------------------------------------------------- */
 
@@ -143,6 +148,7 @@ static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
  * than it gives. Which of the two never changes the bits. */
 int bdml_threads(const bdml_handle *h);
 int bdml_threads_for(const bdml_handle *h, double operations);
+void bdml_set_threads(bdml_handle *h, int threads);
 /* Working memory for blocked computations, in bytes; whether bits must not depend on the threads. */
 size_t bdml_memory(const bdml_handle *h);
 bool bdml_is_deterministic(const bdml_handle *h);

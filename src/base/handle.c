@@ -58,6 +58,11 @@ int bdml_threads(const bdml_handle *h)
     return asked > 0 ? (int)asked : omp_get_num_procs();
 }
 
+void bdml_set_threads(bdml_handle *h, int threads)
+{
+    h->options.general.threads.value = threads;
+}
+
 int bdml_threads_for(const bdml_handle *h, double operations)
 {
     return operations < SMALL_WORK ? 1 : bdml_threads(h);

@@ -155,12 +155,9 @@ static void run_one(watch *w, worker *me, bdml_handle *own, int64_t job)
 
 static bdml_status make_workers(watch *w, int workers, worker *me, bdml_handle **own)
 {
-    char threads[BDML_NUMBER_SIZE];
-    snprintf(threads, sizeof threads, "%d", BDML_MAX(1, bdml_threads(w->h) / workers));
     for (int k = 0; k < workers; k++) {
         BDML_TRY(bdml_handle_child(w->h, &own[k]));
-        if (bdml_set(own[k], "threads", threads) != BDML_OK)
-            return bdml_fail(w->h, BDML_ERR_MEMORY, "out of memory");
+        bdml_set_threads(own[k], BDML_MAX(1, bdml_threads(w->h) / workers));
         bdml_set_progress(own[k], ask, w);
         me[k] = (worker){.w = w, .caller = k == 0};
         if (w->h->log) bdml_set_log(own[k], hear, &me[k]);

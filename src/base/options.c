@@ -206,7 +206,7 @@ static void store(bdml_options *options, int i, const bdml_parsed *v, const char
     }
 }
 
-static void store_default(bdml_handle *h, int i)
+static void store_default(const bdml_handle *h, bdml_options *options, int i)
 {
     bdml_parsed v = {0};
     char why[BDML_ERROR_SIZE];
@@ -214,14 +214,24 @@ static void store_default(bdml_handle *h, int i)
     bool sound = bdml_option_parse(&table[i], text, h->c_locale, &v, why, sizeof why);
     assert(sound); /* a default passes its own check: tests/test_base.c */
     (void)sound;
-    store(&h->options, i, &v, text, false);
+    store(options, i, &v, text, false);
+}
+
+void bdml_options_default(const bdml_handle *h, bdml_options *out)
+{
+    for (int i = 0; i < BDML_OPT_COUNT; i++) store_default(h, out, i);
+}
+
+static void forget(bdml_handle *h, int i)
+{
+    store_default(h, &h->options, i);
     free(h->text[i]);
     h->text[i] = NULL;
 }
 
 void bdml_options_reset(bdml_handle *h)
 {
-    for (int i = 0; i < BDML_OPT_COUNT; i++) store_default(h, i);
+    for (int i = 0; i < BDML_OPT_COUNT; i++) forget(h, i);
 }
 
 static int find_option(const char *name)
@@ -243,7 +253,7 @@ bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "there is no setting '%.100s'; bdml_option_at lists them", name);
     if (!value) {
-        store_default(h, i);
+        forget(h, i);
         return BDML_OK;
     }
     if (!bdml_option_parse(&table[i], value, h->c_locale, &v, why, sizeof why))
@@ -266,6 +276,58 @@ const char *bdml_option_text(const bdml_handle *h, int i)
 {
     if (h->text[i]) return h->text[i];
     return h->parent ? bdml_option_text(h->parent, i) : table[i].default_value;
+}
+
+/* The value of setting i, whatever was given; a text by its place. */
+static bool same_value(const bdml_options *a, const bdml_options *b, int i)
+{
+    const void *x = (const char *)a + place[i], *y = (const char *)b + place[i];
+    switch (table[i].type) {
+    case BDML_OPTION_FLAG:
+        return ((const bdml_flag *)x)->value == ((const bdml_flag *)y)->value;
+    case BDML_OPTION_INT:
+        return ((const bdml_int *)x)->value == ((const bdml_int *)y)->value &&
+               ((const bdml_int *)x)->automatic == ((const bdml_int *)y)->automatic;
+    case BDML_OPTION_REAL:
+        return ((const bdml_real *)x)->value == ((const bdml_real *)y)->value &&
+               ((const bdml_real *)x)->automatic == ((const bdml_real *)y)->automatic;
+    case BDML_OPTION_CHOICE:
+        return ((const bdml_choice *)x)->value == ((const bdml_choice *)y)->value;
+    case BDML_OPTION_TEXT:
+        break;
+    }
+    return strcmp(((const bdml_text *)x)->value, ((const bdml_text *)y)->value) == 0;
+}
+
+const char *bdml_option_said(const bdml_handle *h, const bdml_options *o, int i,
+                             char room[BDML_SAID_SIZE])
+{
+    const void *field = (const char *)o + place[i];
+    const bdml_int *number = field;
+    const bdml_real *real = field;
+    const char *word;
+    size_t n;
+
+    if (same_value(o, &h->options, i)) return bdml_option_text(h, i);
+    switch (table[i].type) {
+    case BDML_OPTION_FLAG:
+        return ((const bdml_flag *)field)->value ? "yes" : "no";
+    case BDML_OPTION_INT:
+        if (number->automatic) return "auto";
+        snprintf(room, BDML_SAID_SIZE, "%lld", (long long)number->value);
+        return room;
+    case BDML_OPTION_REAL:
+        if (real->automatic) return "auto";
+        bdml_format_double(h->c_locale, real->value, room);
+        return room;
+    case BDML_OPTION_CHOICE:
+        word = bdml_choice_word(table[i].choices, ((const bdml_choice *)field)->value, &n);
+        snprintf(room, BDML_SAID_SIZE, "%.*s", (int)n, word);
+        return room;
+    case BDML_OPTION_TEXT:
+        break;
+    }
+    return ((const bdml_text *)field)->value;
 }
 
 int bdml_is_given(const bdml_handle *h, const char *name)

@@ -118,7 +118,7 @@ typedef enum bdml_opt {
 int bdml_choice_index(const char *choices, const char *word);
 const char *bdml_choice_word(const char *choices, int index, size_t *n);
 
-/* All settings at their defaults: what the library's own calls start from. */
-const bdml_options *bdml_options_default(void);
+/* All settings at their defaults, whatever is set on the handle. */
+void bdml_options_default(const bdml_handle *h, bdml_options *out);
 
 #endif

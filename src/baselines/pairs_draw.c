@@ -209,7 +209,7 @@ done:
 
 bool bdml_pairs_given(const bdml_handle *h, const bdml_training *t)
 {
-    return t->constraints || bdml_constraint_files_given(h);
+    return t->constraints || bdml_constraint_files_given(&h->options.constraints);
 }
 
 static bdml_status need_both(bdml_handle *h, const char *method, const bdml_training *t,
@@ -234,8 +234,10 @@ bdml_status bdml_pairs_choose(bdml_handle *h, const bdml_options *o, const char 
     memset(out, 0, sizeof *out);
     if (t->constraints) {
         BDML_GO(take(h, method, t, t->constraints, out));
-    } else if (bdml_constraint_files_given(h)) {
-        BDML_GO(bdml_constraint_files_read_as(h, t->n, BDML_KIND_PAIR, &files));
+    } else if (bdml_constraint_files_given(&h->options.constraints)) {
+        bdml_constraint_options o = h->options.constraints;
+        o.kind.value = BDML_KIND_PAIR;
+        BDML_GO(bdml_constraint_files_read(h, &o, t->n, &files));
         BDML_GO(take(h, method, t, files, out));
     } else {
         BDML_GO(draw(h, o, method, t, out));

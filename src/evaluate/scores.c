@@ -137,7 +137,7 @@ json_t *bdml_recall_json(const bdml_confusion *c)
 
 bdml_status bdml_refuse_constraint_files(bdml_handle *h, const char *command)
 {
-    if (!bdml_constraint_files_given(h)) return BDML_OK;
+    if (!bdml_constraint_files_given(&h->options.constraints)) return BDML_OK;
     return bdml_fail(
         h, BDML_ERR_ARGUMENT,
         "constraint files name rows of the whole data, and %s learns from parts of them; "

@@ -337,7 +337,7 @@ bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json)
     if (json) *json = NULL;
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_verify: data must not be NULL");
-    if (!bdml_pairs_file_alone(h))
+    if (!bdml_pairs_file_alone(&h->options.constraints))
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "verification needs the setting pairs-file, and no other constraint file");
     if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])

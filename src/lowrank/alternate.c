@@ -14,38 +14,33 @@
  * objective below this share of idle counts as that share. */
 static const double SMALL = 0.01;
 
-/* Choices of the setting "lambda", in its order. */
-enum { LAMBDA_FULL, LAMBDA_DIAGONAL };
-
-/* Choices of the setting "q-exact", in its order. */
-enum { EXACT_AUTO, EXACT_YES, EXACT_NO };
-
-static bdml_relaxation_settings relaxation_from_options(const bdml_handle *h)
+static bdml_relaxation_settings relaxation_from_options(const bdml_rank_options *o, uint64_t seed)
 {
     bdml_relaxation_settings s = bdml_relaxation_defaults();
-    s.rounds = bdml_opt_int(h, BDML_OPT_Q_ROUNDS);
-    s.samples = bdml_opt_int(h, BDML_OPT_Q_SAMPLES);
-    s.rule = (bdml_sample_rule)bdml_opt_int(h, BDML_OPT_Q_RULE);
-    s.source = (bdml_relaxation_source)bdml_opt_int(h, BDML_OPT_Q_SOURCE);
-    s.orthonormalise = bdml_opt_int(h, BDML_OPT_Q_ORTHONORMAL) != 0;
-    s.exact = bdml_opt_int(h, BDML_OPT_Q_EXACT) == EXACT_YES;
-    s.seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
+    s.rounds = o->q_rounds.value;
+    s.samples = o->q_samples.value;
+    s.rule = (bdml_sample_rule)o->q_rule.value;
+    s.source = (bdml_relaxation_source)o->q_source.value;
+    s.orthonormalise = o->q_orthonormal.value;
+    s.exact = o->q_exact.value == BDML_AUTO_YES;
+    s.seed = seed;
     return s;
 }
 
-bdml_lowrank_settings bdml_lowrank_from_options(const bdml_handle *h)
+bdml_lowrank_settings bdml_lowrank_from_options(const bdml_options *o)
 {
-    bdml_lowrank_settings s = {.q = (int)bdml_opt_int(h, BDML_OPT_RANK),
-                               .step = (bdml_q_step)bdml_opt_int(h, BDML_OPT_Q_STEP),
-                               .full = bdml_opt_int(h, BDML_OPT_LAMBDA) == LAMBDA_FULL,
-                               .span = bdml_opt_int(h, BDML_OPT_Q_SPAN),
-                               .alternations = (int)bdml_opt_int(h, BDML_OPT_ALTERNATIONS),
-                               .tolerance = bdml_opt_real(h, BDML_OPT_TOLERANCE),
-                               .bound = bdml_opt_int(h, BDML_OPT_JOINT_BOUND),
-                               .relaxation = relaxation_from_options(h),
-                               .exact_auto = bdml_opt_int(h, BDML_OPT_Q_EXACT) == EXACT_AUTO,
-                               .solve = bdml_solve_from_options(h)};
-    return s;
+    const bdml_rank_options *r = &o->rank;
+    return (bdml_lowrank_settings){.q = (int)r->rank.value,
+                                   .step = (bdml_q_step)r->q_step.value,
+                                   .full = r->lambda.value == BDML_LAMBDA_FULL,
+                                   .span = r->q_span.value,
+                                   .alternations = (int)r->alternations.value,
+                                   .tolerance = r->tolerance.value,
+                                   .bound = r->joint_bound.value,
+                                   .relaxation =
+                                       relaxation_from_options(r, (uint64_t)o->general.seed.value),
+                                   .exact_auto = r->q_exact.value == BDML_AUTO_AUTO,
+                                   .solve = bdml_solve_from_options(&o->solve)};
 }
 
 /* What the objective's changes are compared with. */

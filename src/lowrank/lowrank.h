@@ -49,7 +49,7 @@ typedef struct bdml_lowrank_report {
 } bdml_lowrank_report;
 
 /* From the settings; q, solve.K and solve.softness or C may be set otherwise by the caller. */
-bdml_lowrank_settings bdml_lowrank_from_options(const bdml_handle *h);
+bdml_lowrank_settings bdml_lowrank_from_options(const bdml_options *o);
 
 /* Q (q rows of d, in: the start, orthonormal rows; out: the best) and the Lambda-step for it: r->m is Lambda, q
  * numbers or q*q (full). objective: G, d*d, or NULL: the mean over the target pairs of c. x: n rows of d, stride
@@ -61,11 +61,12 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
 
 /* ---- where Q starts (start.c) ------------------------------------------------------------------------ */
 
-/* By the setting "q-start": leading principal components of the n rows of x and the `more_n` rows of more (NULL:
+/* By the setting "q-start", `start`: leading principal components of the n rows of x and the `more_n` rows of more (NULL:
  * none); the same divided by their standard deviations; random; or the rows of a file. Q: q rows of d out,
  * orthonormal but for whitened. BDML_ERR_ARGUMENT when the points span fewer than q dimensions. */
-bdml_status bdml_lowrank_start(bdml_handle *h, int64_t n, int d, const double *x, int64_t more_n,
-                               const double *more, int q, double *Q);
+bdml_status bdml_lowrank_start(bdml_handle *h, const char *start, uint64_t seed, int64_t n, int d,
+                               const double *x, int64_t more_n, const double *more, int q,
+                               double *Q);
 
 /* ---- inside -------------------------------------------------------------------------------------------- */
 

@@ -57,11 +57,12 @@ done:
 }
 
 /* Random combinations of the centred points, which lie in their span. */
-static bdml_status random_rows(bdml_handle *h, int64_t n, int d, const double *x, int q, double *Q)
+static bdml_status random_rows(bdml_handle *h, uint64_t seed, int64_t n, int d, const double *x,
+                               int q, double *Q)
 {
     bdml_status status = BDML_OK;
     double *mean = NULL;
-    bdml_rng rng = bdml_rng_make((uint64_t)bdml_opt_int(h, BDML_OPT_SEED), START_STREAM);
+    bdml_rng rng = bdml_rng_make(seed, START_STREAM);
 
     BDML_NEW(h, mean, d);
     for (int64_t i = 0; i < n; i++)
@@ -111,16 +112,16 @@ done:
     return status;
 }
 
-bdml_status bdml_lowrank_start(bdml_handle *h, int64_t n, int d, const double *x, int64_t more_n,
-                               const double *more, int q, double *Q)
+bdml_status bdml_lowrank_start(bdml_handle *h, const char *start, uint64_t seed, int64_t n, int d,
+                               const double *x, int64_t more_n, const double *more, int q,
+                               double *Q)
 {
-    const char *kind = bdml_opt_text(h, BDML_OPT_Q_START);
     if (q < 1 || q > d)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be from 1 to the dimension %d, got %d", d,
                          q);
-    bool whiten = strcmp(kind, "whitened") == 0;
-    if (whiten || strcmp(kind, "pca") == 0)
+    bool whiten = strcmp(start, "whitened") == 0;
+    if (whiten || strcmp(start, "pca") == 0)
         return principal(h, n, d, x, more_n, more, q, whiten, Q);
-    if (strcmp(kind, "random") == 0) return random_rows(h, n, d, x, q, Q);
-    return read_rows(h, kind, d, q, Q);
+    if (strcmp(start, "random") == 0) return random_rows(h, seed, n, d, x, q, Q);
+    return read_rows(h, start, d, q, Q);
 }

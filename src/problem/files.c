@@ -10,7 +10,7 @@
 
 /* One kind of file: its setting and columns. Pairs are read by labelled.c. */
 typedef struct form {
-    bdml_opt option;
+    size_t option; /* place of its name in the settings */
     const char *name;
     int columns;
     const char *example;
@@ -18,10 +18,10 @@ typedef struct form {
 
 enum { TARGETS, IMPOSTORS, PAIRS, TRIPLETS, FORMS };
 static const form forms[FORMS] = {
-    {BDML_OPT_TARGETS_FILE, "targets-file", 2, "i,j"},
-    {BDML_OPT_IMPOSTORS_FILE, "impostors-file", 2, "i,k"},
-    {BDML_OPT_PAIRS_FILE, "pairs-file", 3, "i,j,same"},
-    {BDML_OPT_TRIPLETS_FILE, "triplets-file", 3, "i,j,k"},
+    {offsetof(bdml_constraint_options, targets_file), "targets-file", 2, "i,j"},
+    {offsetof(bdml_constraint_options, impostors_file), "impostors-file", 2, "i,k"},
+    {offsetof(bdml_constraint_options, pairs_file), "pairs-file", 3, "i,j,same"},
+    {offsetof(bdml_constraint_options, triplets_file), "triplets-file", 3, "i,j,k"},
 };
 
 /* All that the files hold. */
@@ -32,9 +32,14 @@ typedef struct contents {
     size_t capacity;
 } contents;
 
-static bool given(const bdml_handle *h, int f)
+static const char *name_of(const bdml_constraint_options *o, int f)
 {
-    return bdml_opt_text(h, forms[f].option)[0] != '\0';
+    return ((const bdml_text *)(const void *)((const char *)o + forms[f].option))->value;
+}
+
+static bool given(const bdml_constraint_options *o, int f)
+{
+    return name_of(o, f)[0] != '\0';
 }
 
 /* ---- one file -------------------------------------------------------------------------------------- */
@@ -84,9 +89,8 @@ static bdml_status read_pairs(bdml_handle *h, const char *path, int64_t n, bdml_
     return status;
 }
 
-static bdml_status read_file(bdml_handle *h, int f, int64_t n, contents *all)
+static bdml_status read_file(bdml_handle *h, const char *path, int f, int64_t n, contents *all)
 {
-    const char *path = bdml_opt_text(h, forms[f].option);
     bdml_input *in = NULL;
     if (f == PAIRS) return read_pairs(h, path, n, &all->lists);
     BDML_TRY(bdml_input_open(h, path, &in));
@@ -98,10 +102,11 @@ static bdml_status read_file(bdml_handle *h, int f, int64_t n, contents *all)
 /* ---- all files -------------------------------------------------------------------------------------- */
 
 /* Combinations of files and kind that make no problem. */
-static bdml_status check_combination(bdml_handle *h, int kind)
+static bdml_status check_combination(bdml_handle *h, const bdml_constraint_options *o)
 {
-    bool target = given(h, TARGETS) || given(h, PAIRS), triplet = given(h, TRIPLETS);
-    bool impostor = given(h, IMPOSTORS) || given(h, PAIRS);
+    int kind = o->kind.value;
+    bool target = given(o, TARGETS) || given(o, PAIRS), triplet = given(o, TRIPLETS);
+    bool impostor = given(o, IMPOSTORS) || given(o, PAIRS);
     if (kind == BDML_KIND_PAIR && triplet)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "triplets-file holds triplets, but kind is pair; set kind triplet");
@@ -134,9 +139,8 @@ done:
     return status;
 }
 
-static bdml_status need_some(bdml_handle *h, const contents *all)
+static bdml_status need_some(bdml_handle *h, const char *pairs, const contents *all)
 {
-    const char *pairs = bdml_opt_text(h, BDML_OPT_PAIRS_FILE);
     if (all->lists.target.count == 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s: no pair is of the same class (1)", pairs);
     if (all->triplets == 0 && all->lists.impostor.count == 0)
@@ -144,33 +148,34 @@ static bdml_status need_some(bdml_handle *h, const contents *all)
     return BDML_OK;
 }
 
-bool bdml_pairs_file_alone(const bdml_handle *h)
+bool bdml_pairs_file_alone(const bdml_constraint_options *o)
 {
     for (int f = 0; f < FORMS; f++)
-        if (given(h, f) != (f == PAIRS)) return false;
+        if (given(o, f) != (f == PAIRS)) return false;
     return true;
 }
 
-bool bdml_constraint_files_given(const bdml_handle *h)
+bool bdml_constraint_files_given(const bdml_constraint_options *o)
 {
     for (int f = 0; f < FORMS; f++)
-        if (given(h, f)) return true;
+        if (given(o, f)) return true;
     return false;
 }
 
-bdml_status bdml_constraint_files_read_as(bdml_handle *h, int64_t n, int kind,
-                                          bdml_constraints **out)
+bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_options *o, int64_t n,
+                                       bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
     contents all = {0};
 
     *out = NULL;
-    BDML_TRY(check_combination(h, kind));
+    BDML_TRY(check_combination(h, o));
     for (int f = 0; f < FORMS; f++)
-        if (given(h, f)) BDML_GO(read_file(h, f, n, &all));
+        if (given(o, f)) BDML_GO(read_file(h, name_of(o, f), f, n, &all));
     if (all.triplets > 0 && all.lists.target.count == 0) BDML_GO(targets_of_triplets(h, &all));
-    BDML_GO(need_some(h, &all));
-    BDML_GO(bdml_constraints_combine(h, n, kind, &all.lists, all.triplets, all.triplet, out));
+    BDML_GO(need_some(h, o->pairs_file.value, &all));
+    BDML_GO(
+        bdml_constraints_combine(h, n, o->kind.value, &all.lists, all.triplets, all.triplet, out));
     if ((*out)->m == 0) {
         bdml_free_constraints(*out);
         *out = NULL;
@@ -182,9 +187,4 @@ done:
     bdml_lists_free(&all.lists);
     free(all.triplet);
     return status;
-}
-
-bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constraints **out)
-{
-    return bdml_constraint_files_read_as(h, n, (int)bdml_opt_int(h, BDML_OPT_KIND), out);
 }

@@ -86,8 +86,12 @@ typedef struct bdml_mining {
     uint64_t seed;          /* of anchors and random impostors */
 } bdml_mining;
 
-/* The settings kind, rule, targets, impostors and seed. */
-bdml_mining bdml_mining_from_options(const bdml_handle *h);
+/* The settings kind, rule, targets and impostors. */
+bdml_mining bdml_mining_from_options(const bdml_constraint_options *o, uint64_t seed);
+/* As bdml_mine_constraints, with other settings than the handle's. */
+bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_constraint_options *o,
+                                       uint64_t seed, const bdml_dataset *data,
+                                       bdml_constraints **out);
 /* From n rows of x and their classes y, in the Euclidean distance of x: for another metric, give
  * mapped points. Points with fewer neighbours than asked for get those there are; BDML_ERR_DATA when
  * that leaves no constraint at all. */
@@ -101,15 +105,13 @@ bdml_status bdml_mine_ball(bdml_handle *h, int64_t n, int d, const double *x, in
 /* ---- constraint files (files.c) --------------------------------------------------------------------------- */
 
 /* True when a setting names a file of constraints. */
-bool bdml_constraint_files_given(const bdml_handle *h);
+bool bdml_constraint_files_given(const bdml_constraint_options *o);
 /* Read the files of the settings, rows numbered 0..n-1, and combine them by the setting "kind". */
-bdml_status bdml_constraint_files_read(bdml_handle *h, int64_t n, bdml_constraints **out);
-/* The same by another kind than the setting's. */
-bdml_status bdml_constraint_files_read_as(bdml_handle *h, int64_t n, int kind,
-                                          bdml_constraints **out);
+bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_options *o, int64_t n,
+                                       bdml_constraints **out);
 
 /* True when the setting pairs-file names a file and no other constraint file is set. */
-bool bdml_pairs_file_alone(const bdml_handle *h);
+bool bdml_pairs_file_alone(const bdml_constraint_options *o);
 
 /* ---- pairs with the answer (labelled.c) --------------------------------------------------------------- */
 

@@ -2,28 +2,30 @@
 #include "problem/problem.h"
 #include "linalg/linalg.h"
 
-bdml_mining bdml_mining_from_options(const bdml_handle *h)
+bdml_mining bdml_mining_from_options(const bdml_constraint_options *o, uint64_t seed)
 {
-    bdml_mining how = {.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
-                       .rule = (int)bdml_opt_int(h, BDML_OPT_RULE),
-                       .targets = (int)bdml_opt_int(h, BDML_OPT_TARGETS),
-                       .impostors = (int)bdml_opt_int(h, BDML_OPT_IMPOSTORS),
-                       .seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED)};
+    bdml_mining how = {.kind = o->kind.value,
+                       .rule = o->rule.value,
+                       .targets = (int)o->targets.value,
+                       .impostors = (int)o->impostors.value,
+                       .seed = seed};
     if (how.rule == BDML_RULE_AUTO) how.rule = BDML_RULE_CLASS;
     return how;
 }
 
-static bdml_status mine(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
+static bdml_status mine(bdml_handle *h, const bdml_mining *how, const bdml_dataset *data,
+                        bdml_constraints **out)
 {
-    bdml_mining how = bdml_mining_from_options(h);
     BDML_TRY(bdml_dataset_need_classes(h, data));
-    BDML_TRY(bdml_check_sizes(h, data, &how));
-    return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, &how, out);
+    BDML_TRY(bdml_check_sizes(h, data, how));
+    return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, how, out);
 }
 
-static bdml_status make(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
+static bdml_status make(bdml_handle *h, const bdml_constraint_options *o, uint64_t seed,
+                        const bdml_dataset *data, bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
+    bdml_mining how = bdml_mining_from_options(o, seed);
     bdml_constraints *c = NULL;
     int64_t found = 0;
 
@@ -31,11 +33,11 @@ static bdml_status make(bdml_handle *h, const bdml_dataset *data, bdml_constrain
         return bdml_fail(h, BDML_ERR_DATA,
                          "constraints are about at most %d rows, the data have %lld", INT32_MAX,
                          (long long)data->n);
-    if (bdml_constraint_files_given(h)) {
-        BDML_GO(bdml_constraint_files_read(h, data->n, &c));
+    if (bdml_constraint_files_given(o)) {
+        BDML_GO(bdml_constraint_files_read(h, o, data->n, &c));
         BDML_GO(bdml_check_far(h, data, c, &found));
     } else {
-        BDML_GO(mine(h, data, &c));
+        BDML_GO(mine(h, &how, data, &c));
         BDML_GO(bdml_check_twins(h, data, &found));
     }
     c->contradictions += found;
@@ -47,16 +49,24 @@ done:
     return status;
 }
 
+bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_constraint_options *o,
+                                       uint64_t seed, const bdml_dataset *data,
+                                       bdml_constraints **out)
+{
+    *out = NULL;
+    bdml_la_enter(h);
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
+    bdml_status status = make(h, o, seed, data, out);
+    bdml_phase_leave(h, previous);
+    bdml_la_leave(h);
+    return status;
+}
+
 bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml_constraints **out)
 {
     if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and out must not be NULL");
-    *out = NULL;
-    bdml_la_enter(h);
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
-    bdml_status status = make(h, data, out);
-    bdml_phase_leave(h, previous);
-    bdml_la_leave(h);
-    return status;
+    return bdml_mine_constraints_with(h, &h->options.constraints,
+                                      (uint64_t)h->options.general.seed.value, data, out);
 }

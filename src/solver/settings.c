@@ -1,4 +1,4 @@
-/* settings.c - settings of a solve: defaults, from the handle's options, checked. */
+/* settings.c - settings of a solve: defaults, from the options, checked. */
 #include "solver/engine.h"
 
 bdml_solve_settings bdml_solve_defaults(void)
@@ -13,26 +13,33 @@ bdml_solve_settings bdml_solve_defaults(void)
                                  .max_iter = 100000};
 }
 
-bdml_solve_settings bdml_solve_from_options(const bdml_handle *h)
+bdml_solve_settings bdml_solve_from_options(const bdml_solve_options *o)
 {
     bdml_solve_settings s = bdml_solve_defaults();
-    s.K = bdml_opt_real(h, BDML_OPT_DISTORTION);
-    s.trace = bdml_opt_real(h, BDML_OPT_TRACE) > 0.0 ? bdml_opt_real(h, BDML_OPT_TRACE) : INFINITY;
-    s.margin = bdml_opt_real(h, BDML_OPT_MARGIN);
-    s.hard = bdml_opt_int(h, BDML_OPT_HARD) != 0;
-    s.loss = (bdml_loss)bdml_opt_int(h, BDML_OPT_LOSS);
-    s.softness = bdml_opt_real(h, BDML_OPT_SOFTNESS);
-    s.gap = bdml_opt_real(h, BDML_OPT_GAP);
-    s.max_iter = bdml_opt_int(h, BDML_OPT_MAX_ITER);
-    s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    s.K = o->distortion.value;
+    s.trace = o->trace.value > 0.0 ? o->trace.value : INFINITY;
+    s.margin = o->margin.value;
+    s.hard = o->hard.value;
+    s.loss = (bdml_loss)o->loss.value;
+    s.softness = o->softness.value;
+    s.gap = o->gap.value;
+    s.max_iter = o->max_iter.value;
+    s.time_limit = o->time_limit.value;
     return s;
+}
+
+bdml_status bdml_check_distortion(bdml_handle *h, double K)
+{
+    const bdml_option *o = bdml_option_at(BDML_OPT_DISTORTION);
+    if (K >= o->min && K <= o->max) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT, "distortion must be from %g to %g, got %g", o->min,
+                     o->max, K);
 }
 
 bdml_status bdml_check_settings(bdml_handle *h, const bdml_solve_settings *s)
 {
     bool capped = s->set == BDML_SET_DISTORTION || s->set == BDML_SET_RANK;
-    if (capped && !(s->K >= 1.0 && s->K <= 1e15))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "distortion must be from 1 to 1e15, got %g", s->K);
+    if (capped) BDML_TRY(bdml_check_distortion(h, s->K));
     if (!(s->trace > 0.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "trace must be positive, got %g", s->trace);
     if (s->set == BDML_SET_PSD_SIMPLEX && !isfinite(s->trace))

@@ -117,8 +117,9 @@ bdml_status bdml_rank_proof(bdml_handle *h, int64_t m, const double *mu, const d
 
 /* Bounded distortion, K 10, no trace bound, mu 1, soft squared hinge, softness 5, gap 1e-3. */
 bdml_solve_settings bdml_solve_defaults(void);
-/* From the settings of group "train" on the handle. */
-bdml_solve_settings bdml_solve_from_options(const bdml_handle *h);
+bdml_solve_settings bdml_solve_from_options(const bdml_solve_options *o);
+/* BDML_ERR_ARGUMENT unless K is within the range of the setting "distortion". */
+bdml_status bdml_check_distortion(bdml_handle *h, double K);
 
 /* ---- a problem, to be solved once or along a path ------------------------------------------- */
 

@@ -192,7 +192,7 @@ bdml_status bdml_auto_choose(bdml_handle *h, const bdml_method *method, const bd
     list_candidates(h, method, &s);
     *out = (bdml_auto){s.scale[0], s.vote[0]};
     if (s.scales * s.votes == 1) return BDML_OK;
-    if (constraints || bdml_constraint_files_given(h))
+    if (constraints || bdml_constraint_files_given(&h->options.constraints))
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "scale and neighbors are chosen by folds of the rows, which given "
                          "constraints do not allow: say which");

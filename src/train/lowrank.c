@@ -97,8 +97,9 @@ static bdml_status fit_fixed(bdml_handle *h, const bdml_training *t, const bdml_
     double *Q = NULL, *points = NULL;
 
     BDML_NEW(h, Q, (size_t)s->q * (size_t)t->d);
-    BDML_GO(bdml_lowrank_start(h, t->n, t->d, t->x, other ? other->n : 0, other ? other->x : NULL,
-                               s->q, Q));
+    BDML_GO(bdml_lowrank_start(h, h->options.rank.q_start.value,
+                               (uint64_t)h->options.general.seed.value, t->n, t->d, t->x,
+                               other ? other->n : 0, other ? other->x : NULL, s->q, Q));
     BDML_GO(map_points(h, t->n, t->d, t->x, s->q, Q, &points));
     bdml_training mapped = *t;
     mapped.d = s->q;
@@ -153,8 +154,9 @@ static bdml_status prepare(joint *f)
     BDML_GO(bdml_reference_apply(h, &f->reference, t->n, t->d, t->x, &f->p));
     if (other) BDML_GO(bdml_reference_apply(h, &f->reference, other->n, t->d, other->x, &more));
     BDML_NEW(h, f->Q, (size_t)f->s.q * (size_t)f->reference.rows);
-    BDML_GO(bdml_lowrank_start(h, t->n, f->reference.rows, f->p, other ? other->n : 0, more, f->s.q,
-                               f->Q));
+    BDML_GO(bdml_lowrank_start(h, h->options.rank.q_start.value,
+                               (uint64_t)h->options.general.seed.value, t->n, f->reference.rows,
+                               f->p, other ? other->n : 0, more, f->s.q, f->Q));
     status = map_points(h, t->n, f->reference.rows, f->p, f->s.q, f->Q, &f->mapped);
 done:
     free(more);
@@ -264,7 +266,7 @@ done:
 
 bdml_status bdml_fit_lowrank(bdml_handle *h, const bdml_training *t, bool stated, bdml_model *model)
 {
-    bdml_lowrank_settings s = bdml_lowrank_from_options(h);
+    bdml_lowrank_settings s = bdml_lowrank_from_options(&h->options);
     if (bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "rank goes with solver engine; the paper's own way to Q is q-step paper");

@@ -67,7 +67,7 @@ bdml_status bdml_path_settings(bdml_handle *h, recipe_grid *g)
     if (bdml_opt_changed(h, BDML_OPT_DISTORTION))
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "a path goes through the distortions of grid; leave out distortion");
-    if (bdml_constraint_files_given(h))
+    if (bdml_constraint_files_given(&h->options.constraints))
         return bdml_fail(
             h, BDML_ERR_ARGUMENT,
             "a path mines constraints in the training rows of each split; leave out the "

@@ -74,7 +74,9 @@ done:
 /* What to look for in pass 0, and again under a learned metric. */
 static bdml_mining mining(const bdml_handle *h, const recipe_points *points, bool again)
 {
-    if (points->stated) return bdml_mining_from_options(h);
+    if (points->stated)
+        return bdml_mining_from_options(&h->options.constraints,
+                                        (uint64_t)h->options.general.seed.value);
     bdml_mining how = {.kind = (int)bdml_opt_int(h, BDML_OPT_KIND),
                        .rule = BDML_RULE_CLASS,
                        .targets = TARGETS,
@@ -136,7 +138,7 @@ bdml_status recipe_problem(bdml_handle *h, const recipe_points *points, const bd
 bdml_status recipe_settings(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
                             bdml_problem *problem, double weight, bool last, bdml_solve_settings *s)
 {
-    *s = bdml_solve_from_options(h);
+    *s = bdml_solve_from_options(&h->options.solve);
     s->softness = weight;
     if (!last) {
         s->gap = RECIPE_GAP;
@@ -306,7 +308,8 @@ bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_trai
                           bdml_model *model)
 {
     (void)o;
-    bool stated = t->constraints || bdml_constraint_files_given(h) || recipe_is_stated(h);
+    bool stated = t->constraints || bdml_constraint_files_given(&h->options.constraints) ||
+                  recipe_is_stated(h);
     BDML_TRY(recipe_check_settings(h));
     bool low = bdml_opt_int(h, BDML_OPT_RANK) > 0;
     if (t->constraints && bdml_constraints_are_pairs(t->constraints)) {

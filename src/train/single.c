@@ -45,7 +45,7 @@ static bdml_status solve(bdml_handle *h, const bdml_dataset *points, const bdml_
 {
     bdml_problem *p = NULL;
     if (bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE) {
-        bdml_paper_settings paper = bdml_paper_from_options(h);
+        bdml_paper_settings paper = bdml_paper_from_options(&h->options.solve, &h->options.mwu);
         s->gap = paper.gap;
         return bdml_paper_solve(h, points->n, points->d, points->x, points->d, c, diagonal, &paper,
                                 r, NULL);
@@ -89,10 +89,10 @@ bdml_status bdml_fit_single(bdml_handle *h, const bdml_training *t, bdml_mapped 
     bdml_status status = BDML_OK;
     bdml_reference reference = {0};
     bdml_constraints *c = NULL;
-    bdml_solve_settings s = bdml_solve_from_options(h);
+    bdml_solve_settings s = bdml_solve_from_options(&h->options.solve);
     bdml_solve_result r = {0};
     bool diagonal = bdml_opt_int(h, BDML_OPT_DIAGONAL) != 0;
-    bool mined = !t->constraints && !bdml_constraint_files_given(h);
+    bool mined = !t->constraints && !bdml_constraint_files_given(&h->options.constraints);
     double *p = NULL;
 
     if (bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE) s.hard = true;

@@ -85,7 +85,7 @@ static bdml_status train(bdml_handle *h, const bdml_method *method, const bdml_d
 
     prepared.x = NULL;
     BDML_GO(check_data(h, data));
-    if (!given && bdml_pairs_file_alone(h)) {
+    if (!given && bdml_pairs_file_alone(&h->options.constraints)) {
         BDML_GO(read_pairs(h, data->n, &pairs));
         given = pairs;
     }

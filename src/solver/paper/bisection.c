@@ -134,8 +134,7 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
     bdml_la_enter(h);
     BDML_GO(bdml_paper_check(h, s));
     BDML_GO(bdml_handle_child(h, &b.worker));
-    if ((double)n * d * d > THREADS_FROM)
-        BDML_GO(bdml_set(b.worker, "threads", bdml_opt_text(h, BDML_OPT_THREADS)));
+    if ((double)n * d * d > THREADS_FROM) bdml_set_threads(b.worker, bdml_threads(h));
     BDML_GO(bdml_search_told(&b, bdml_paper_problem(b.worker, n, d, x, ld, c, diagonal, &b.p)));
     BDML_GO(bdml_search_told(&b, bdml_mwu_new(b.worker, b.p, s, &b.w)));
     b.w->watch = h;

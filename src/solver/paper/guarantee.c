@@ -21,32 +21,32 @@ bdml_paper_settings bdml_paper_defaults(bdml_paper_form form)
                                  .starts = 4};
 }
 
-bdml_paper_settings bdml_paper_from_options(const bdml_handle *h)
+bdml_paper_settings bdml_paper_from_options(const bdml_solve_options *solve,
+                                            const bdml_mwu_options *o)
 {
-    bool cone = bdml_opt_int(h, BDML_OPT_SOLVER) == BDML_SOLVER_MWU_CONE;
+    bool cone = solve->solver.value == BDML_SOLVER_MWU_CONE;
     bdml_paper_settings s = bdml_paper_defaults(cone ? BDML_PAPER_CONE : BDML_PAPER_LIFTED);
-    s.literal = bdml_opt_int(h, BDML_OPT_LITERAL) != 0;
-    s.K = bdml_opt_real(h, BDML_OPT_DISTORTION);
-    s.trace = bdml_opt_real(h, BDML_OPT_TRACE) > 0.0 ? bdml_opt_real(h, BDML_OPT_TRACE) : INFINITY;
-    s.margin = bdml_opt_real(h, BDML_OPT_MARGIN);
-    s.delta = bdml_opt_real(h, BDML_OPT_DELTA);
-    s.rho = bdml_opt_real(h, BDML_OPT_RHO);
-    s.rho_negative = bdml_opt_real(h, BDML_OPT_RHO_NEGATIVE);
-    s.rounds = bdml_opt_int(h, BDML_OPT_ROUNDS);
-    s.epsilon = bdml_opt_real(h, BDML_OPT_EPSILON);
-    s.scaling = (bdml_row_scaling)bdml_opt_int(h, BDML_OPT_ROW_SCALING);
-    s.distortion_weight = bdml_opt_real(h, BDML_OPT_DISTORTION_WEIGHT);
-    s.floor = bdml_opt_real(h, BDML_OPT_WEIGHT_FLOOR);
-    if (bdml_opt_changed(h, BDML_OPT_GAP)) s.gap = bdml_opt_real(h, BDML_OPT_GAP);
-    s.starts = (int)bdml_opt_int(h, BDML_OPT_STARTS);
-    s.time_limit = bdml_opt_real(h, BDML_OPT_TIME_LIMIT);
+    s.literal = o->literal.value;
+    s.K = solve->distortion.value;
+    s.trace = solve->trace.value > 0.0 ? solve->trace.value : INFINITY;
+    s.margin = solve->margin.value;
+    s.delta = o->delta.value;
+    s.rho = o->rho.value;
+    s.rho_negative = o->rho_negative.value;
+    s.rounds = o->rounds.value;
+    s.epsilon = o->epsilon.value;
+    s.scaling = (bdml_row_scaling)o->row_scaling.value;
+    s.distortion_weight = o->distortion_weight.value;
+    s.floor = o->weight_floor.value;
+    if (solve->gap.given) s.gap = solve->gap.value;
+    s.starts = (int)o->starts.value;
+    s.time_limit = solve->time_limit.value;
     return s;
 }
 
 bdml_status bdml_paper_check(bdml_handle *h, const bdml_paper_settings *s)
 {
-    if (!(s->K >= 1.0 && s->K <= 1e15))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "distortion must be from 1 to 1e15, got %g", s->K);
+    BDML_TRY(bdml_check_distortion(h, s->K));
     if (!(s->trace > 0.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "trace (R) must be positive, got %g", s->trace);
     if (s->literal && s->form == BDML_PAPER_CONE)

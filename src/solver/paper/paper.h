@@ -38,7 +38,8 @@ typedef struct bdml_paper_settings {
 
 bdml_paper_settings bdml_paper_defaults(bdml_paper_form form);
 /* From the settings of group "train"; the setting "solver" must not be engine. */
-bdml_paper_settings bdml_paper_from_options(const bdml_handle *h);
+bdml_paper_settings bdml_paper_from_options(const bdml_solve_options *solve,
+                                            const bdml_mwu_options *o);
 /* Each setting out of range has its own message. */
 bdml_status bdml_paper_check(bdml_handle *h, const bdml_paper_settings *s);
 
