@@ -302,6 +302,36 @@ static void files_appear_whole_or_not_at_all(void **state)
     check_fails(h, bdml_file_create(h, "/nonexistent/x", &f), BDML_ERR_IO, "cannot be written");
 }
 
+/* Settings as they were said; in a copy that was changed, as the values are. */
+static void settings_are_said_again(void **state)
+{
+    bdml_handle *h = *state;
+    char room[BDML_SAID_SIZE];
+    bdml_options o;
+    check_ok(h, bdml_set(h, "gap", "0.0010"));
+    check_ok(h, bdml_set(h, "hard", "on"));
+    check_ok(h, bdml_set(h, "targets", "7"));
+    o = h->options;
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_GAP, room), "0.0010");
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_HARD, room), "on");
+    o.solve.gap.value = 0.25;
+    o.solve.hard.value = false;
+    o.constraints.targets.automatic = true;
+    o.prepare.scale.value = BDML_SCALE_MINMAX;
+    o.general.seed.value = 12;
+    o.train.method.value = "lda";
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_GAP, room), "0.25");
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_HARD, room), "no");
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_TARGETS, room), "auto");
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_SCALE, room), "minmax");
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_SEED, room), "12");
+    assert_string_equal(bdml_option_said(h, &o, BDML_OPT_METHOD, room), "lda");
+    bdml_options_default(h, &o);
+    check_ok(h, bdml_set(h, "gap", "0.5"));
+    for (int i = 0; i < bdml_option_count(); i++)
+        assert_string_equal(bdml_option_said(h, &o, i, room), bdml_option_at(i)->default_value);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +339,7 @@ int main(void)
         handle_test(settings_have_typed_values),
         handle_test(a_child_shares_settings),
         handle_test(options_table_is_sound),
+        handle_test(settings_are_said_again),
         handle_test(allocation_checks_products),
         cmocka_unit_test(philox_gives_the_known_answers),
         cmocka_unit_test(random_numbers_have_their_moments),

@@ -86,7 +86,7 @@ static void learn_flow(bdml_handle *h, const char *name, double xs[8][D], double
     check_ok(h, bdml_dataset_from_arrays(h, 8, D, &xs[0][0], D, y, &data));
     const bdml_method *method = bdml_method_find(h, name, strlen(name));
     check_true(method && (method->uses & BDML_USES_DOMAINS));
-    check_ok(h, bdml_train_adapted(h, method, data, &target, &model));
+    check_ok(h, bdml_train_adapted(h, &h->options, method, data, &target, &model));
     check_ok(h, bdml_model_get_metric(h, model, &m[0][0]));
     bdml_free_model(model);
     bdml_free_dataset(data);

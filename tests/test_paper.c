@@ -783,9 +783,21 @@ static void time_limit_is_kept(void **state)
     toy_free(&T);
 }
 
+/* Be it the default of the engine; where none is given the paper's own stands. */
+static void a_gap_that_is_given_counts(void **state)
+{
+    bdml_handle *h = *state;
+    const bdml_options *o = &h->options;
+    check_ok(h, bdml_set(h, "solver", "mwu"));
+    check_true(bdml_paper_from_options(&o->solve, &o->mwu).gap == 1e-2);
+    check_ok(h, bdml_set(h, "gap", "1e-3"));
+    check_true(bdml_paper_from_options(&o->solve, &o->mwu).gap == 1e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        handle_test(a_gap_that_is_given_counts),
         handle_test(lanczos_finds_the_largest),
         handle_test(low_rank_values_agree),
         handle_test(turned_values_agree),

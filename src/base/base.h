@@ -65,8 +65,8 @@ void bdml_options_reset(bdml_handle *h);
 /* Setting number i as text. */
 const char *bdml_option_text(const bdml_handle *h, int i);
 enum { BDML_SAID_SIZE = 64 };
-/* Setting number i of `o` as text: as the user of the handle said it where the value is the user's, else made from
- * the value. The text is the handle's, that of `o`, or in `room`. */
+/* Setting number i of `o` as text: as the user of the handle said it where the value is the user's, as the table
+ * says it where it is the default, else made from the value. The text lives as long as the handle, `o` and `room`. */
 const char *bdml_option_said(const bdml_handle *h, const bdml_options *o, int i,
                              char room[BDML_SAID_SIZE]);
 

@@ -8,8 +8,9 @@
 #define BDML_FORMAT_CHOICES(X)                                                  \
     X(FORMAT, AUTO, "auto")                                                     \
     X(FORMAT, CSV, "csv")                                                       \
-    X(FORMAT, TSV, "tsv") X(FORMAT, SVMLIGHT, "svmlight") X(FORMAT, NPY, "npy") \
-        X(FORMAT, NPZ, "npz") X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") X(FORMAT, IDX, "idx")
+    X(FORMAT, TSV, "tsv")                                                       \
+    X(FORMAT, SVMLIGHT, "svmlight") X(FORMAT, NPY, "npy") X(FORMAT, NPZ, "npz") \
+        X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") X(FORMAT, IDX, "idx")
 #define BDML_AUTO_CHOICES(X) X(AUTO, AUTO, "auto") X(AUTO, YES, "yes") X(AUTO, NO, "no")
 #define BDML_INDEX_BASE_CHOICES(X) \
     X(INDEX_BASE, AUTO, "auto") X(INDEX_BASE, 0, "0") X(INDEX_BASE, 1, "1")

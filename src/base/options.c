@@ -306,9 +306,12 @@ const char *bdml_option_said(const bdml_handle *h, const bdml_options *o, int i,
     const bdml_int *number = field;
     const bdml_real *real = field;
     const char *word;
+    bdml_options usual;
     size_t n;
 
     if (same_value(o, &h->options, i)) return bdml_option_text(h, i);
+    store_default(h, &usual, i);
+    if (same_value(o, &usual, i)) return table[i].default_value;
     switch (table[i].type) {
     case BDML_OPTION_FLAG:
         return ((const bdml_flag *)field)->value ? "yes" : "no";

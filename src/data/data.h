@@ -45,6 +45,8 @@ bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml
 /* Read a whole file as o says. */
 bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const char *path,
                               bdml_dataset **out);
+/* Read a matrix: every column a number, none of them a label, whatever the settings say of the data. */
+bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
 /* Rows `rows` of `data`, same classes and names. */
 bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
                                 const int64_t *rows, bdml_dataset **out);

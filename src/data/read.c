@@ -261,6 +261,14 @@ bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const
     return status;
 }
 
+bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out)
+{
+    bdml_options o;
+    bdml_options_default(h, &o);
+    o.input.label.value = "none";
+    return bdml_dataset_read(h, &o.input, path, out);
+}
+
 /* Files of constraints speak of rows by number. */
 static bdml_status check_dropped(bdml_handle *h, const bdml_constraint_options *o,
                                  const bdml_dataset *data)

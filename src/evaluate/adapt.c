@@ -158,7 +158,7 @@ static bdml_status answer(bdml_handle *h, const task *t, int split, bdml_score *
     }
     bdml_dataset learn = *voters;
     if (subspaces) learn.n = t->source.n;
-    bdml_status status = bdml_train_adapted(h, m, &learn, &target, &model);
+    bdml_status status = bdml_train_adapted(h, &h->options, m, &learn, &target, &model);
     if (status == BDML_OK) {
         score->kappa[split] = model->kappa;
         status = bdml_score_keep_choice(h, model, split, score);

@@ -97,8 +97,8 @@ bdml_status adapt_write(bdml_handle *h, const adapt_result *r, char **json)
         (json_int_t)first->sources, "labelled_target_points",
         (json_int_t)(semi ? first->targets : 0), "test_points", (json_int_t)r->tested,
         "preparation", preparation_json(h), "neighbors",
-        (json_int_t)bdml_opt_int(h, BDML_OPT_VOTES), "settings", bdml_settings_json(h), "seed",
-        (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
+        (json_int_t)bdml_opt_int(h, BDML_OPT_VOTES), "settings", bdml_settings_json(h, &h->options),
+        "seed", (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
     *json = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(root);
     return *json ? BDML_OK

@@ -70,7 +70,7 @@ static bdml_status score_split(bdml_handle *h, const bdml_dataset *train, const 
 
     BDML_NEW(h, predicted, test->n);
     double start = bdml_now();
-    BDML_GO(bdml_train_method(h, score->method, train, NULL, &model));
+    BDML_GO(bdml_train_method(h, &h->options, score->method, train, NULL, &model));
     score->fit_seconds[split] = bdml_now() - start;
     score->kappa[split] = model->kappa;
     BDML_GO(bdml_score_keep_choice(h, model, split, score));

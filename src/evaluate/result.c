@@ -147,8 +147,8 @@ static json_t *result_json(bdml_handle *h, const bdml_protocol *p, int methods,
     json_t *root =
         json_pack("{s:I, s:i, s:o, s:o, s:o, s:s, s:i, s:i, s:f, s:I, s:I, s:b, s:I, s:o}",
                   "points", (json_int_t)data->n, "dimension", data->d, "classes", classes,
-                  "settings", bdml_settings_json(h), "neighbors", neighbors_json(h), "scale",
-                  bdml_opt_text(h, BDML_OPT_SCALE), "splits", p->splits, "folds", p->folds,
+                  "settings", bdml_settings_json(h, &h->options), "neighbors", neighbors_json(h),
+                  "scale", bdml_opt_text(h, BDML_OPT_SCALE), "splits", p->splits, "folds", p->folds,
                   "test_fraction", fraction, "train_points", (json_int_t)p->train, "test_points",
                   (json_int_t)p->test, "stratified", (int)bdml_opt_int(h, BDML_OPT_STRATIFY),
                   "seed", (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);

@@ -243,7 +243,7 @@ static bdml_status test_method(bdml_handle *h, const bdml_verify_setup *s, const
     int64_t right = 0;
 
     double start = bdml_now();
-    BDML_GO(bdml_train_method(h, method, w->points, w->constraints, &model));
+    BDML_GO(bdml_train_method(h, &h->options, method, w->points, w->constraints, &model));
     out->fit_seconds = bdml_now() - start;
     out->kappa = model->kappa;
     out->threshold = model->calibration.threshold;

@@ -35,6 +35,7 @@ bdml_lowrank_settings bdml_lowrank_from_options(const bdml_options *o)
                                    .full = r->lambda.value == BDML_LAMBDA_FULL,
                                    .span = r->q_span.value,
                                    .alternations = (int)r->alternations.value,
+                                   .seed = (uint64_t)o->general.seed.value,
                                    .tolerance = r->tolerance.value,
                                    .bound = r->joint_bound.value,
                                    .relaxation =

@@ -24,6 +24,7 @@ typedef struct bdml_lowrank_settings {
     int64_t
         span; /* dimensions in which Q is sought, at least q; 0: a fifth of the number of points */
     int alternations; /* at most */
+    uint64_t seed;    /* of principal components where only a few of many are sought */
     double tolerance; /* stop when a turn lowers the objective by less than this share */
     int64_t bound;    /* steps spent on the joint lower bound; 0: none is computed */
     bdml_relaxation_settings relaxation; /* step paper; margin, seed and time_limit are set here */

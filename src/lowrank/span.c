@@ -14,14 +14,13 @@
 static const double ABSENT = 1e-10;
 
 /* Principal components of the n rows, at most `count`: *basis d x *found. */
-static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x, int64_t count,
-                              double **basis, int *found)
+static bdml_status components(bdml_handle *h, uint64_t seed, int64_t n, int d, const double *x,
+                              int64_t count, double **basis, int *found)
 {
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
 
-    bdml_status status =
-        bdml_pca_fit(h, (double)count, (uint64_t)h->options.general.seed.value, &points, &p);
+    bdml_status status = bdml_pca_fit(h, (double)count, seed, &points, &p);
     if (status == BDML_OK) {
         *basis = p.basis;
         *found = p.d_out;
@@ -74,7 +73,7 @@ static bdml_status make_basis(lowrank *w, double *rows, const double *Q)
     wanted = BDML_MIN(wanted, (int64_t)d) - q;
     if (wanted > 0) BDML_GO(remove_start(h, w->n, d, q, start, rows, &before, &after));
     if (wanted > 0 && after > ABSENT * before)
-        BDML_GO(components(h, w->n, d, rows, BDML_MIN(wanted, w->n), &rest, &more));
+        BDML_GO(components(h, w->s->seed, w->n, d, rows, BDML_MIN(wanted, w->n), &rest, &more));
     BDML_NEW(h, w->basis, (size_t)d * (size_t)(q + more));
     memcpy(w->basis, start, sizeof *start * (size_t)d * (size_t)q);
     if (more > 0) memcpy(COL(w->basis, d, q), rest, sizeof *rest * (size_t)d * (size_t)more);

@@ -8,13 +8,13 @@
 static const uint64_t START_STREAM = ((uint64_t)3 << 62) + 1;
 
 /* Leading q components of the n rows; spread: their standard deviations, or NULL. */
-static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x, int q, double *Q,
-                              double *spread)
+static bdml_status components(bdml_handle *h, uint64_t seed, int64_t n, int d, const double *x,
+                              int q, double *Q, double *spread)
 {
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
 
-    bdml_status status = bdml_pca_fit(h, q, (uint64_t)h->options.general.seed.value, &points, &p);
+    bdml_status status = bdml_pca_fit(h, q, seed, &points, &p);
     if (status == BDML_OK && p.d_out < q)
         status = bdml_fail(h, BDML_ERR_ARGUMENT,
                            "rank must be at most the dimensions that the points span, %d, got %d",
@@ -33,8 +33,8 @@ static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x,
     return status;
 }
 
-static bdml_status principal(bdml_handle *h, int64_t n, int d, const double *x, int64_t more_n,
-                             const double *more, int q, bool whiten, double *Q)
+static bdml_status principal(bdml_handle *h, uint64_t seed, int64_t n, int d, const double *x,
+                             int64_t more_n, const double *more, int q, bool whiten, double *Q)
 {
     bdml_status status = BDML_OK;
     double *both = NULL, *spread = NULL;
@@ -47,7 +47,7 @@ static bdml_status principal(bdml_handle *h, int64_t n, int d, const double *x, 
         n += more_n;
         x = both;
     }
-    BDML_GO(components(h, n, d, x, q, Q, spread));
+    BDML_GO(components(h, seed, n, d, x, q, Q, spread));
     for (int k = 0; whiten && k < q; k++)
         for (int j = 0; j < d; j++) COL(Q, d, k)[j] /= spread[k];
 done:
@@ -83,22 +83,14 @@ static bdml_status read_rows(bdml_handle *h, const char *path, int d, int q, dou
 {
     bdml_status status = BDML_OK;
     bdml_dataset *matrix = NULL;
-    bdml_handle *reader = NULL;
 
     if (access(path, R_OK) != 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "q-start must be pca, whitened, random or a file that can be read, got "
                          "'%.200s'",
                          path);
-    BDML_TRY(bdml_handle_child(h, &reader));
-    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++)
-        if (strcmp(bdml_option_at(i)->group, "input") == 0) /* they speak of the data */
-            status = bdml_set(reader, bdml_option_at(i)->name, bdml_option_at(i)->default_value);
-    if (status == BDML_OK) status = bdml_set(reader, "label", "none");
-    if (status == BDML_OK) status = bdml_read_dataset(reader, path, &matrix);
-    if (status != BDML_OK) bdml_fail(h, status, "q-start: %s", bdml_last_error(reader));
-    bdml_free(reader);
-    if (status != BDML_OK) goto done;
+    status = bdml_matrix_read(h, path, &matrix);
+    if (status != BDML_OK) return bdml_fail_context(h, status, "q-start");
     if (matrix->d != d || matrix->n != q) {
         status = bdml_fail(h, BDML_ERR_DATA,
                            "%s: a start of Q has %d rows of %d numbers; this is %lld x %d", path, q,
@@ -121,7 +113,7 @@ bdml_status bdml_lowrank_start(bdml_handle *h, const char *start, uint64_t seed,
                          q);
     bool whiten = strcmp(start, "whitened") == 0;
     if (whiten || strcmp(start, "pca") == 0)
-        return principal(h, n, d, x, more_n, more, q, whiten, Q);
+        return principal(h, seed, n, d, x, more_n, more, q, whiten, Q);
     if (strcmp(start, "random") == 0) return random_rows(h, seed, n, d, x, q, Q);
     return read_rows(h, start, d, q, Q);
 }

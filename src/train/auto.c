@@ -13,15 +13,16 @@
 #include "train/recipe.h"
 
 enum { FOLDS_SMALL = 5, FOLDS_LARGE = 3, FEW = 500, SCALES = 3, VOTES = 8, MOST_VOTES = 21 };
-static const char *const scales[SCALES] = {"none", "zscore", "minmax"};
+static const bdml_scaling scales[SCALES] = {BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX};
 static const int votes[VOTES] = {1, 3, 5, 7, 9, 11, 15, MOST_VOTES};
 
 /* What the jobs share: the candidates, and the errors of each. */
 typedef struct search {
+    const bdml_options *o;
     const bdml_method *method;
     const bdml_dataset *data;
     int folds, scales, votes;
-    const char *scale[SCALES];
+    bdml_scaling scale[SCALES];
     int vote[VOTES];
     int32_t *fold;
     int64_t *wrong; /* per fold, scale and vote; -1: could not be fitted */
@@ -29,23 +30,23 @@ typedef struct search {
     char why[BDML_ERROR_SIZE]; /* the first job that could not */
 } search;
 
-bool bdml_auto_wanted(const bdml_handle *h)
+bool bdml_auto_wanted(const bdml_options *o)
 {
-    return bdml_opt_int(h, BDML_OPT_SCALE) == BDML_SCALE_AUTO ||
-           strcmp(bdml_opt_text(h, BDML_OPT_NEIGHBORS), "auto") == 0;
+    return o->prepare.scale.value == BDML_SCALE_AUTO || o->neighbors.neighbors.automatic;
 }
 
-static void list_candidates(const bdml_handle *h, const bdml_method *method, search *s)
+static void list_candidates(search *s)
 {
-    bool own = method->fit == bdml_fit_bdml && !recipe_is_stated(h);
+    const bdml_options *o = s->o;
+    bool own = s->method->fit == bdml_fit_bdml && !recipe_is_stated(o);
     s->scales = s->votes = 1;
-    s->scale[0] = bdml_opt_text(h, BDML_OPT_SCALE);
-    s->vote[0] = (int)bdml_opt_int(h, BDML_OPT_NEIGHBORS);
-    if (bdml_opt_int(h, BDML_OPT_SCALE) == BDML_SCALE_AUTO) {
+    s->scale[0] = (bdml_scaling)o->prepare.scale.value;
+    s->vote[0] = (int)o->neighbors.neighbors.value;
+    if (o->prepare.scale.value == BDML_SCALE_AUTO) {
         s->scales = own ? 1 : SCALES;
         memcpy(s->scale, scales, sizeof scales);
     }
-    if (strcmp(bdml_opt_text(h, BDML_OPT_NEIGHBORS), "auto") == 0) {
+    if (o->neighbors.neighbors.automatic) {
         s->votes = VOTES;
         memcpy(s->vote, votes, sizeof votes);
     }
@@ -109,13 +110,12 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     int64_t *wrong = s->wrong + job * s->votes;
     bdml_dataset *train = NULL, *test = NULL;
     bdml_model *model = NULL;
+    bdml_options o = *s->o;
 
-    BDML_GO(bdml_set(own, "scale", s->scale[job % s->scales]));
-    if (s->votes > 1) BDML_GO(bdml_set(own, "neighbors", "3"));
-    BDML_GO(bdml_set(own, "checkpoint", ""));
-    BDML_GO(bdml_set(own, "resume", ""));
+    o.prepare.scale.value = s->scale[job % s->scales];
+    o.neighbors.neighbors.automatic = false;
     BDML_GO(split_fold(own, s, (int)(job / s->scales), &train, &test));
-    status = bdml_train_method(own, s->method, train, NULL, &model);
+    status = bdml_train_method(own, &o, s->method, train, NULL, &model);
     if (status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE || status == BDML_ERR_LAPACK) {
         note_refusal(own, job, s);
         status = BDML_OK;
@@ -144,7 +144,7 @@ static int64_t wrong_of(const search *s, int scale, int vote)
     return sum;
 }
 
-static bool find_best(const search *s, bdml_auto *out)
+static bool find_best(const search *s, bdml_options *o)
 {
     int64_t least = -1;
     for (int scale = 0; scale < s->scales; scale++)
@@ -152,13 +152,13 @@ static bool find_best(const search *s, bdml_auto *out)
             int64_t wrong = wrong_of(s, scale, vote);
             if (wrong < 0 || (least >= 0 && wrong >= least)) continue;
             least = wrong;
-            out->scale = s->scale[scale];
-            out->neighbors = s->vote[vote];
+            o->prepare.scale.value = s->scale[scale];
+            o->neighbors.neighbors.value = s->vote[vote];
         }
     return least >= 0;
 }
 
-static bdml_status cross_validate(bdml_handle *h, search *s, bdml_auto *out)
+static bdml_status cross_validate(bdml_handle *h, search *s, bdml_options *o)
 {
     bdml_status status = BDML_OK;
     int jobs;
@@ -168,8 +168,8 @@ static bdml_status cross_validate(bdml_handle *h, search *s, bdml_auto *out)
     BDML_NEW(h, s->fold, s->data->n);
     BDML_NEW(h, s->wrong, jobs * s->votes);
     for (int i = 0; i < jobs * s->votes; i++) s->wrong[i] = -1;
-    BDML_GO(bdml_split_folds(h, s->data->n, s->data->y, s->folds,
-                             (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), 0, s->fold));
+    BDML_GO(bdml_split_folds(h, s->data->n, s->data->y, s->folds, (uint64_t)o->general.seed.value,
+                             0, s->fold));
     bdml_jobs run = {.what = "choice of scale and neighbors",
                      .total = jobs,
                      .count = jobs,
@@ -177,7 +177,7 @@ static bdml_status cross_validate(bdml_handle *h, search *s, bdml_auto *out)
                      .run = run_job,
                      .user = s};
     BDML_GO(bdml_jobs_run(h, &run));
-    if (!find_best(s, out))
+    if (!find_best(s, o))
         status = bdml_fail(h, BDML_ERR_DATA, "no scale could be fitted in every fold: %s", s->why);
 done:
     free(s->fold);
@@ -185,17 +185,20 @@ done:
     return status;
 }
 
-bdml_status bdml_auto_choose(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
-                             const bdml_constraints *constraints, bdml_auto *out)
+bdml_status bdml_auto_choose(bdml_handle *h, bdml_options *o, const bdml_method *method,
+                             const bdml_dataset *data, const bdml_constraints *constraints)
 {
-    search s = {.method = method, .data = data};
-    list_candidates(h, method, &s);
-    *out = (bdml_auto){s.scale[0], s.vote[0]};
-    if (s.scales * s.votes == 1) return BDML_OK;
-    if (constraints || bdml_constraint_files_given(&h->options.constraints))
+    const bdml_options asked = *o;
+    search s = {.o = &asked, .method = method, .data = data};
+    list_candidates(&s);
+    if (s.scales * s.votes == 1) {
+        o->prepare.scale.value = s.scale[0];
+        return BDML_OK;
+    }
+    if (constraints || bdml_constraint_files_given(&o->constraints))
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "scale and neighbors are chosen by folds of the rows, which given "
                          "constraints do not allow: say which");
     BDML_TRY(bdml_dataset_need_classes(h, data));
-    return cross_validate(h, &s, out);
+    return cross_validate(h, &s, o);
 }

@@ -21,24 +21,26 @@ static bool may_differ(const bdml_option *o, int i)
     return !in || (o->metavar && strcmp(o->metavar, "FILE") == 0);
 }
 
-static json_t *describe(const bdml_handle *h, const bdml_dataset *data)
+static json_t *describe(const bdml_handle *h, const bdml_options *o, const bdml_dataset *data)
 {
-    char fingerprint[24];
+    char fingerprint[24], room[BDML_SAID_SIZE];
     json_t *settings = json_object();
     int bad = !settings;
-    for (int i = 0; i < bdml_option_count() && !bad; i++)
-        if (bdml_opt_changed(h, (bdml_opt)i) && !may_differ(bdml_option_at(i), i))
-            bad |= json_object_set_new(settings, bdml_option_at(i)->name,
-                                       bdml_json_text(bdml_option_text(h, i)));
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
-    json_t *o = json_pack("{s:s, s:I, s:i, s:s, s:o}", "version", bdml_version(), "points",
-                          (json_int_t)data->n, "features", data->d, "data", fingerprint, "settings",
-                          settings);
-    if (o && bad) {
-        json_decref(o);
-        o = NULL;
+    for (int i = 0; i < bdml_option_count() && !bad; i++) {
+        const bdml_option *row = bdml_option_at(i);
+        const char *text = bdml_option_said(h, o, i, room);
+        if (strcmp(text, row->default_value) != 0 && !may_differ(row, i))
+            bad |= json_object_set_new(settings, row->name, bdml_json_text(text));
     }
-    return o;
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
+    json_t *made_of = json_pack("{s:s, s:I, s:i, s:s, s:o}", "version", bdml_version(), "points",
+                                (json_int_t)data->n, "features", data->d, "data", fingerprint,
+                                "settings", settings);
+    if (made_of && bad) {
+        json_decref(made_of);
+        made_of = NULL;
+    }
+    return made_of;
 }
 
 static void drop(bdml_checkpoint *k)
@@ -65,12 +67,11 @@ static bdml_status try_file(bdml_handle *h, const char *path)
     return BDML_OK;
 }
 
-bdml_status bdml_checkpoint_open(bdml_handle *h, const bdml_dataset *data)
+bdml_status bdml_checkpoint_open(bdml_handle *h, const bdml_options *o, const bdml_dataset *data)
 {
     bdml_status status = BDML_OK;
     bdml_checkpoint *k = NULL;
-    const char *path = bdml_opt_text(h, BDML_OPT_CHECKPOINT),
-               *resume = bdml_opt_text(h, BDML_OPT_RESUME);
+    const char *path = o->train.checkpoint.value, *resume = o->train.resume.value;
 
     h->checkpoint = NULL;
     h->checkpoints = 0;
@@ -78,9 +79,9 @@ bdml_status bdml_checkpoint_open(bdml_handle *h, const bdml_dataset *data)
     BDML_NEW(h, k, 1);
     BDML_GO(bdml_handle_child(h, &k->own));
     k->path = path[0] ? path : NULL;
-    k->every = bdml_opt_real(h, BDML_OPT_EVERY);
+    k->every = o->train.every.value;
     k->last = bdml_now();
-    k->made_of = describe(h, data);
+    k->made_of = describe(h, o, data);
     if (!k->made_of) {
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
         goto done;

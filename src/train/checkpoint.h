@@ -12,7 +12,7 @@ typedef struct bdml_checkpoint bdml_checkpoint;
 
 /* By the settings "checkpoint", "every" and "resume"; h->checkpoint stays NULL when none is set. A file
  * that belongs to other data or settings is refused: BDML_ERR_ARGUMENT with what differs. */
-bdml_status bdml_checkpoint_open(bdml_handle *h, const bdml_dataset *data);
+bdml_status bdml_checkpoint_open(bdml_handle *h, const bdml_options *o, const bdml_dataset *data);
 /* Write what is not yet written, unless `status` is that of a failed training, and let go. A file that
  * cannot be written is a warning: the training itself does not suffer. */
 void bdml_checkpoint_close(bdml_handle *h, bdml_status status);

@@ -307,9 +307,8 @@ static bool pairs_are_open(const bdml_handle *h)
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)
 {
-    (void)o;
     bool stated = t->constraints || bdml_constraint_files_given(&h->options.constraints) ||
-                  recipe_is_stated(h);
+                  recipe_is_stated(o);
     BDML_TRY(recipe_check_settings(h));
     bool low = bdml_opt_int(h, BDML_OPT_RANK) > 0;
     if (t->constraints && bdml_constraints_are_pairs(t->constraints)) {

@@ -80,7 +80,7 @@ bdml_status recipe_check_settings(bdml_handle *h); /* margin and softness */
 
 /* ---- the problem that the settings state (stated.c) ---------------------------------------------------- */
 
-bool recipe_is_stated(const bdml_handle *h);
+bool recipe_is_stated(const bdml_options *o);
 /* s->C, the same for every K of points->grid, from s->softness. */
 bdml_status stated_weight(bdml_handle *h, const recipe_points *points, const bdml_constraints *c,
                           bdml_problem *problem, bdml_solve_settings *s);

@@ -256,16 +256,8 @@ static bdml_status read_file(bdml_handle *h, const char *path, const bdml_traini
         model->l = NULL;
         goto done;
     }
-    bdml_handle *reader;
-    BDML_GO(bdml_handle_child(h, &reader));
-    for (int i = 0; i < BDML_OPT_COUNT && status == BDML_OK; i++)
-        if (strcmp(bdml_option_at(i)->group, "input") == 0) /* they speak of the data */
-            status = bdml_set(reader, bdml_option_at(i)->name, bdml_option_at(i)->default_value);
-    if (status == BDML_OK) status = bdml_set(reader, "label", "none");
-    if (status == BDML_OK) status = bdml_read_dataset(reader, path, &matrix);
-    if (status != BDML_OK) bdml_fail(h, status, "reference: %s", bdml_last_error(reader));
-    bdml_free(reader);
-    if (status != BDML_OK) goto done;
+    status = bdml_matrix_read(h, path, &matrix);
+    if (status != BDML_OK) return bdml_fail_context(h, status, "reference");
     if (matrix->d != t->d || matrix->n > matrix->d) {
         status = bdml_fail(h, BDML_ERR_DATA,
                            "%s: a reference map has rows of %d numbers and at most %d rows; this "

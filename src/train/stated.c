@@ -12,11 +12,11 @@
 #include "linalg/linalg.h"
 
 /* Any setting that asks for one certain problem and not for our choice of one. */
-bool recipe_is_stated(const bdml_handle *h)
+bool recipe_is_stated(const bdml_options *o)
 {
-    return bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE ||
-           bdml_opt_int(h, BDML_OPT_HARD) || bdml_opt_int(h, BDML_OPT_DIAGONAL) ||
-           bdml_opt_changed(h, BDML_OPT_RULE) || bdml_opt_real(h, BDML_OPT_TRACE) > 0.0;
+    return o->solve.solver.value != BDML_SOLVER_ENGINE || o->solve.hard.value ||
+           o->solve.diagonal.value || o->constraints.rule.value != BDML_RULE_AUTO ||
+           o->solve.trace.value > 0.0;
 }
 
 /* ---- weight ----------------------------------------------------------------------------------------- */

@@ -19,27 +19,29 @@ typedef struct bdml_method {
 const bdml_method *bdml_method_at(int i); /* NULL when i is out of range */
 /* The method of that name, or NULL with BDML_ERR_ARGUMENT and the list of names on the handle. */
 const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length);
-/* Train with this method whatever the setting says. */
-bdml_status bdml_train_method(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
-                              const bdml_constraints *constraints, bdml_model **out);
+/* As bdml_train, with other settings than the handle's. */
+bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                            const bdml_constraints *constraints, bdml_model **out);
+/* Train with this method whatever the setting says, without checkpoints. */
+bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                              const bdml_dataset *data, const bdml_constraints *constraints,
+                              bdml_model **out);
 /* The same with points of a second domain, prepared as the data are after scale and pca (which are none
  * here); target NULL: there is none. */
-bdml_status bdml_train_adapted(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
-                               const bdml_domain *target, bdml_model **out);
+bdml_status bdml_train_adapted(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                               const bdml_dataset *data, const bdml_domain *target,
+                               bdml_model **out);
 
 /* ---- scale = auto, neighbors = auto (auto.c) ---- */
 
-typedef struct bdml_auto {
-    const char *scale;
-    int neighbors;
-} bdml_auto;
-bool bdml_auto_wanted(const bdml_handle *h);
-/* By cross-validation inside the data. */
-bdml_status bdml_auto_choose(bdml_handle *h, const bdml_method *method, const bdml_dataset *data,
-                             const bdml_constraints *constraints, bdml_auto *out);
+bool bdml_auto_wanted(const bdml_options *o);
+/* Settle them in `o` by cross-validation inside the data. */
+bdml_status bdml_auto_choose(bdml_handle *h, bdml_options *o, const bdml_method *method,
+                             const bdml_dataset *data, const bdml_constraints *constraints);
 
-/* The settings that were changed and say what is computed, not how (threads, memory, files, ...). */
-json_t *bdml_settings_json(const bdml_handle *h);
+/* The settings that differ from their defaults and say what is computed, not how (threads, memory, files, ...);
+ * NULL: out of memory. */
+json_t *bdml_settings_json(const bdml_handle *h, const bdml_options *o);
 
 /* Find the threshold of a model learned from these pairs, unless it has one or they are triplets. */
 bdml_status bdml_calibrate(bdml_handle *h, const bdml_dataset *data, const bdml_constraints *c,
