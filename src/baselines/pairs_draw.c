@@ -234,10 +234,10 @@ bdml_status bdml_pairs_choose(bdml_handle *h, const bdml_options *o, const char 
     memset(out, 0, sizeof *out);
     if (t->constraints) {
         BDML_GO(take(h, method, t, t->constraints, out));
-    } else if (bdml_constraint_files_given(&h->options.constraints)) {
-        bdml_constraint_options o = h->options.constraints;
-        o.kind.value = BDML_KIND_PAIR;
-        BDML_GO(bdml_constraint_files_read(h, &o, t->n, &files));
+    } else if (bdml_constraint_files_given(&o->constraints)) {
+        bdml_constraint_options pairs = o->constraints;
+        pairs.kind.value = BDML_KIND_PAIR;
+        BDML_GO(bdml_constraint_files_read(h, &pairs, t->n, &files));
         BDML_GO(take(h, method, t, files, out));
     } else {
         BDML_GO(draw(h, o, method, t, out));
