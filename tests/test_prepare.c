@@ -394,6 +394,27 @@ static void randomised_pca_knows_the_rank(void **state)
     bdml_free_dataset(data);
 }
 
+/* Onto the data themselves: scaled where they lie, or projected and closed up, over several blocks. */
+static void prepares_in_place(void **state)
+{
+    bdml_handle *h = *state;
+    enum { N = 60000, D = 40 };
+    const char *const pca[] = {"0", "7"};
+    check_ok(h, bdml_set(h, "scale", "minmax"));
+    for (int k = 0; k < 2; k++) {
+        bdml_dataset *data = cloud(h, N, D, 5);
+        bdml_prepare p;
+        check_ok(h, bdml_set(h, "pca", pca[k]));
+        check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
+        double *z = apply(h, &p, data);
+        check_ok(h, bdml_prepare_apply(h, &p, N, data->x, D, data->x));
+        check_true(memcmp(data->x, z, sizeof *z * N * (size_t)p.d_out) == 0);
+        free(z);
+        bdml_prepare_free(&p);
+        bdml_free_dataset(data);
+    }
+}
+
 /* The same bits for 1, 2 and 3 threads, all the way through; equal rows have equal images. */
 static void threads_and_place_do_not_change_bits(void **state)
 {
@@ -572,6 +593,7 @@ int main(void)
         handle_test(pca_refuses_what_it_cannot_do),
         handle_test(randomised_pca_finds_the_exact_subspace),
         handle_test(randomised_pca_knows_the_rank),
+        handle_test(prepares_in_place),
         handle_test(threads_and_place_do_not_change_bits),
         handle_test(allocation_failures_are_clean),
         handle_test(random_splits),

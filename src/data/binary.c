@@ -12,18 +12,7 @@ enum {
 
 static bdml_status read_input(bdml_handle *h, void *from, void *out, size_t want, size_t *got)
 {
-    unsigned char *to = out;
-    *got = 0;
-    while (*got < want) {
-        const unsigned char *bytes;
-        size_t n;
-        BDML_TRY(bdml_input_peek(h, from, BDML_MIN(want - *got, (size_t)CHUNK), &bytes, &n));
-        if (n == 0) break;
-        n = BDML_MIN(n, want - *got);
-        BDML_TRY(bdml_input_read(h, from, to + *got, n, "the data"));
-        *got += n;
-    }
-    return BDML_OK;
+    return bdml_input_read(h, from, out, want, got);
 }
 
 bdml_bytes bdml_bytes_of_input(bdml_input *in)

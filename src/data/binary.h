@@ -9,6 +9,8 @@
 
 #include "data/data.h"
 
+enum { BDML_MAX_RANK = 32 }; /* of an array: numpy's own limit */
+
 /* ---- numbers (element.c) ------------------------------------------------------------------- */
 
 /* kind: 'i' signed, 'u' unsigned, 'f' floating, 'b' truth value, 'S' bytes of text, 'U' UTF-32 text.
@@ -21,7 +23,8 @@ typedef struct bdml_element {
 
 bool bdml_machine_is_little(void);
 bool bdml_element_is_number(bdml_element e);
-/* count items to doubles; 64-bit integers beyond 2^53 are rounded, as by any cast. */
+/* count items to doubles; 64-bit integers beyond 2^53 are rounded, as by any cast. The items may lie in
+ * the last bytes of the room of their doubles: each is read before its place is written. */
 void bdml_element_decode(bdml_element e, const unsigned char *from, size_t count, double *to);
 /* The text of one item, as a class name: "3", "0.5", "cat"; "" for NaN. False: infinite, or text that
  * is not Unicode. `room` must hold bdml_element_text_size(e). */
@@ -33,8 +36,9 @@ bool bdml_utf8_put(uint32_t code, char *out, size_t *n);
 
 /* dims multiplied; false when the product does not fit. */
 bool bdml_dims_product(int rank, const size_t *dims, size_t *product);
-/* from: column-major of any rank, to: row-major. */
-void bdml_from_fortran(int rank, const size_t *dims, const double *from, double *to);
+/* Rows first .. first + rows - 1 of the items of a column-major array of any rank, as doubles. */
+void bdml_element_rows(bdml_element e, int rank, const size_t *dims, const unsigned char *from,
+                       size_t first, size_t rows, double *to);
 
 /* ---- bytes (binary.c) ---------------------------------------------------------------------- */
 
@@ -59,23 +63,26 @@ bdml_status bdml_fail_short(bdml_handle *h, const char *name, size_t announced, 
 typedef struct bdml_matrix {
     int64_t n, row; /* rows, and the next one to hand out */
     int d;
-    double *x; /* n rows of d; or NULL: they are decoded from `bytes` */
-    bdml_bytes bytes;
+    double *x;                    /* n rows of d; or NULL, and */
+    const unsigned char *columns; /* the items of the array by columns; or NULL, and */
+    bdml_bytes bytes;             /* the items are read as they are handed out */
+    unsigned char *held;          /* memory of `columns`, if it is the matrix's own */
     bdml_element element;
-    unsigned char *chunk; /* CHUNK bytes on their way to doubles */
-    int32_t *label;       /* n class numbers, or NULL */
-    int label_column;     /* the column that holds the labels (setting label), or -1; d counts it */
-    double *whole_row;    /* d values, label included */
-    bool sure;            /* the file is known to hold the n rows */
-    void *owner;          /* what `bytes` reads from, freed by release */
+    int rank; /* of the array in the file */
+    size_t dims[BDML_MAX_RANK];
+    int32_t *label;    /* n class numbers, or NULL */
+    int label_column;  /* the column that holds the labels (setting label), or -1; d counts it */
+    double *whole_row; /* d values, label included */
+    bool sure;         /* the file is known to hold the n rows */
+    void *owner;       /* what `bytes` reads from, freed by release */
     void (*release)(void *owner);
 } bdml_matrix;
 
 /* Sizes as they stand in a header, checked: 1-D is n x 1, more than 2-D is n x the rest. */
 bdml_status bdml_matrix_shape(bdml_handle *h, const char *name, int rank, const size_t *dims,
                               bdml_matrix *m);
-/* Read all of `bytes` as a column-major array into m->x. */
-bdml_status bdml_matrix_read_fortran(bdml_handle *h, int rank, const size_t *dims, bdml_matrix *m);
+/* Read all of `bytes`, a column-major array, into memory. */
+bdml_status bdml_matrix_read_columns(bdml_handle *h, bdml_matrix *m);
 /* Make s hand out m, which is taken over (freed when this fails). */
 bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, const bdml_matrix *m,
                                bdml_source *s);
@@ -98,14 +105,12 @@ bool bdml_labels_inside_wanted(const bdml_input_options *o);
 
 /* ---- NPY (npy_header.c, npy.c) ------------------------------------------------------------------ */
 
-enum { BDML_NPY_MAX_RANK = 32 }; /* numpy's own limit */
-
 typedef struct bdml_npy_header {
     bdml_element element;
     char descr[64];
     bool fortran;
     int rank;
-    size_t dims[BDML_NPY_MAX_RANK];
+    size_t dims[BDML_MAX_RANK];
     size_t header_bytes, data_bytes;
 } bdml_npy_header;
 

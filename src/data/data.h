@@ -166,8 +166,8 @@ const char *bdml_input_path(const bdml_input *in); /* as given; "-" for standard
 /* Look at the next bytes without taking them; *n is less than wanted only at the end. */
 bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want,
                             const unsigned char **bytes, size_t *n);
-/* Take exactly n bytes, or BDML_ERR_FORMAT "file ends after ..., truncated?" saying `what`. */
-bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t n, const char *what);
+/* Take up to `want` bytes; *got is less only at the end. */
+bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t want, size_t *got);
 /* The next line without its end of line ("\n", "\r\n" or "\r"), NUL-terminated, valid until the next
  * call; *line = NULL at the end. A NUL byte inside a line is BDML_ERR_FORMAT. */
 bdml_status bdml_input_line(bdml_handle *h, bdml_input *in, char **line, size_t *n);
@@ -216,7 +216,7 @@ bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_p
 /* By the settings scale, pca (and the seed of its start), missing. Constant columns are told to the log. */
 bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                              bdml_prepare *p);
-/* z: n rows of d_out out; may be x itself when d_out == d_in == ld. */
+/* z: n rows of d_out out; may be x itself when ld == d_in: rows that become shorter close up. */
 bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, double *z);
 /* The first step alone: z (n rows of d_in) is filled in and scaled, less the center when there is PCA.

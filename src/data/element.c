@@ -59,6 +59,8 @@ static void decode_unsigned(bdml_element e, const unsigned char *from, size_t co
 
 void bdml_element_decode(bdml_element e, const unsigned char *from, size_t count, double *to)
 {
+    if (e.kind == 'f' && e.size == 8 && !e.swap && from == (const unsigned char *)to)
+        return; /* doubles, where they are to be */
     if (e.kind == 'f' && e.size == 8)
         DECODE_AS(double);
     else if (e.kind == 'f')
@@ -164,12 +166,14 @@ bool bdml_dims_product(int rank, const size_t *dims, size_t *product)
     return true;
 }
 
-/* to[((i_0 n_1 + i_1) n_2 + ...)] = from[i_0 + n_0 (i_1 + n_1 (i_2 + ...))], in tiles that keep both
- * sides in the cache. */
-void bdml_from_fortran(int rank, const size_t *dims, const double *from, double *to)
+/* to[(i_0 - first) n_1 n_2 ... + (i_1 n_2 + i_2) ...] = from[i_0 + n_0 (i_1 + n_1 (i_2 + ...))], in tiles that
+ * keep both sides in the cache. */
+void bdml_element_rows(bdml_element e, int rank, const size_t *dims, const unsigned char *from,
+                       size_t first, size_t rows, double *to)
 {
     enum { TILE = 64 };
-    size_t n = dims[0], rest = 1, at[BDML_NPY_MAX_RANK] = {0}, target[TILE];
+    size_t n = dims[0], rest = 1, at[BDML_MAX_RANK] = {0}, target[TILE];
+    double part[TILE];
 
     for (int i = 1; i < rank; i++) rest *= dims[i];
     for (size_t column = 0; column < rest; column += TILE) {
@@ -179,9 +183,13 @@ void bdml_from_fortran(int rank, const size_t *dims, const double *from, double 
             for (int i = 1; i < rank; i++) target[c] = target[c] * dims[i] + at[i];
             for (int i = 1; i < rank && ++at[i] == dims[i]; i++) at[i] = 0;
         }
-        for (size_t top = 0; top < n; top += TILE)
-            for (size_t c = 0; c < width; c++)
-                for (size_t row = top; row < BDML_MIN(n, top + TILE); row++)
-                    to[row * rest + target[c]] = from[(column + c) * n + row];
+        for (size_t top = 0; top < rows; top += TILE) {
+            size_t height = BDML_MIN(rows - top, (size_t)TILE);
+            for (size_t c = 0; c < width; c++) {
+                bdml_element_decode(e, from + ((column + c) * n + first + top) * e.size, height,
+                                    part);
+                for (size_t r = 0; r < height; r++) to[(top + r) * rest + target[c]] = part[r];
+            }
+        }
     }
 }

@@ -202,33 +202,27 @@ static void take(bdml_input *in, size_t n)
     if (in->searched < in->pos) in->searched = in->pos;
 }
 
-bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t n, const char *what)
+bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t want, size_t *got)
 {
     unsigned char *to = out;
-    size_t left = n;
 
     unpatch(in);
-    while (left > 0) {
-        size_t part = BDML_MIN(left, in->end - in->pos);
-        if (part > 0) { /* not memcpy(to, ..., 0): `out` may be NULL when n is 0 */
-            memcpy(to, in->buffer + in->pos, part);
+    for (*got = 0; *got < want;) {
+        size_t left = want - *got, part = BDML_MIN(left, in->end - in->pos);
+        if (part > 0) {
+            memcpy(to + *got, in->buffer + in->pos, part);
             take(in, part);
-            to += part;
-            left -= part;
         } else if (in->eof) {
-            return bdml_fail(h, BDML_ERR_FORMAT,
-                             "%s: the file ends after %zu of the %zu bytes of %s: truncated?",
-                             in->name, n - left, n, what);
+            break;
         } else if (left >= CHUNK && !in->keep) { /* straight to its place */
             in->taken_before += (int64_t)in->pos;
             in->pos = in->end = in->searched = 0;
-            BDML_TRY(read_gz(h, in, to, left, &part));
+            BDML_TRY(read_gz(h, in, to + *got, left, &part));
             in->taken_before += (int64_t)part;
-            to += part;
-            left -= part;
         } else {
             BDML_TRY(fill(h, in));
         }
+        *got += part;
     }
     return BDML_OK;
 }

@@ -107,24 +107,15 @@ static bdml_status fail_unusable(bdml_handle *h, const char *file, const bdml_ma
 
 /* ---- data ---------------------------------------------------------------------------------------------- */
 
-static bdml_status take_full(bdml_handle *h, const char *file, const bdml_mat_variable *v,
-                             const matvar_t *var, double **x)
+/* The numbers of a full variable are there, in the form *e. */
+static bdml_status check_full(bdml_handle *h, const char *file, const bdml_mat_variable *v,
+                              const matvar_t *var, bdml_element *e)
 {
-    bdml_status status = BDML_OK;
-    bdml_element e;
-    double *column_major = NULL;
     size_t count;
-
-    if (!element_of(var->data_type, &e) || !bdml_dims_product(v->rank, v->dims, &count) ||
-        !var->data || var->nbytes / e.size < count)
+    if (!element_of(var->data_type, e) || !bdml_dims_product(v->rank, v->dims, &count) ||
+        !var->data || var->nbytes / e->size < count)
         return fail_unusable(h, file, v);
-    BDML_NEW(h, column_major, count);
-    bdml_element_decode(e, var->data, count, column_major);
-    BDML_NEW(h, *x, count);
-    bdml_from_fortran(v->rank, v->dims, column_major, *x);
-done:
-    free(column_major);
-    return status;
+    return BDML_OK;
 }
 
 static bdml_status take_sparse(bdml_handle *h, const char *file, const bdml_mat_variable *v,
@@ -162,6 +153,11 @@ static bool is_numeric(const bdml_mat_variable *v)
     return v->class == MAT_C_SPARSE || (v->class >= MAT_C_DOUBLE && v->class <= MAT_C_UINT64);
 }
 
+static void free_variable(void *owner)
+{
+    Mat_VarFree(owner);
+}
+
 static bdml_status read_data(bdml_handle *h, const bdml_mat_file *f, const bdml_mat_variable *v,
                              bdml_matrix *m)
 {
@@ -177,8 +173,15 @@ static bdml_status read_data(bdml_handle *h, const bdml_mat_file *f, const bdml_
                           bdml_mat_class_text(v->class)));
     BDML_GO(bdml_matrix_shape(h, name, v->rank, v->dims, m));
     BDML_GO(read_variable(h, f, v, &var));
-    BDML_GO(v->class == MAT_C_SPARSE ? take_sparse(h, f->name, v, var, &m->x)
-                                     : take_full(h, f->name, v, var, &m->x));
+    if (v->class == MAT_C_SPARSE) {
+        BDML_GO(take_sparse(h, f->name, v, var, &m->x));
+    } else {
+        BDML_GO(check_full(h, f->name, v, var, &m->element));
+        m->columns = var->data;
+        m->owner = var;
+        m->release = free_variable;
+        var = NULL;
+    }
     m->sure = true;
 done:
     Mat_VarFree(var);
@@ -296,11 +299,15 @@ static bdml_status labels_of_numbers(bdml_handle *h, const bdml_mat_file *f,
                                      bdml_names *names, size_t count, int32_t *label)
 {
     bdml_status status = BDML_OK;
+    bdml_element e;
     double *x = NULL;
-    if (v->class == MAT_C_SPARSE)
+    if (v->class == MAT_C_SPARSE) {
         BDML_GO(take_sparse(h, f->name, v, var, &x));
-    else
-        BDML_GO(take_full(h, f->name, v, var, &x));
+    } else {
+        BDML_GO(check_full(h, f->name, v, var, &e));
+        BDML_NEW(h, x, count);
+        bdml_element_decode(e, var->data, count, x);
+    }
     for (size_t i = 0; i < count; i++) {
         char text[BDML_NUMBER_SIZE];
         label[i] = -1;

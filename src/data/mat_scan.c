@@ -130,7 +130,7 @@ const char *bdml_mat_start(cursor *c, bdml_mat_variable *v)
     } else {
         if (!bdml_mat_next(c, &p) || p.type != MAT_T_INT32 || p.bytes % 4 || p.bytes < 8)
             return "its sizes are damaged";
-        if (p.bytes / 4 > BDML_MAT_MAX_RANK) return "it has more than 32 dimensions";
+        if (p.bytes / 4 > BDML_MAX_RANK) return "it has more than 32 dimensions";
         v->rank = (int)(p.bytes / 4);
         for (int i = 0; i < v->rank; i++) {
             uint32_t size = get_u32(p.data + 4 * (size_t)i, c->swap);

@@ -5,8 +5,7 @@
 #include "data/binary.h"
 
 enum {
-    BDML_MAT_HEADER = 128, /* bytes before the first variable */
-    BDML_MAT_MAX_RANK = 32,
+    BDML_MAT_HEADER = 128,  /* bytes before the first variable */
     BDML_MAT_MAX_NAME = 128 /* MATLAB's names have up to 63 characters */
 };
 
@@ -15,7 +14,7 @@ typedef struct bdml_mat_variable {
     int class; /* MAT_C_... of matio */
     bool complex, logical;
     int rank;
-    size_t dims[BDML_MAT_MAX_RANK];
+    size_t dims[BDML_MAX_RANK];
     size_t offset, bytes; /* of the element in the file, behind its tag */
     bool compressed;
 } bdml_mat_variable;

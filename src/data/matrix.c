@@ -3,10 +3,7 @@
 
 #include <stdlib.h>
 
-enum {
-    CHUNK = 65536, /* bytes decoded at a time: fits the second-level cache */
-    WIDE = 1 << 17 /* columns; a row of more is not believed before it is there */
-};
+enum { WIDE = 1 << 17 }; /* columns; a row of more is not believed before it is there */
 
 bdml_status bdml_matrix_shape(bdml_handle *h, const char *name, int rank, const size_t *dims,
                               bdml_matrix *m)
@@ -29,6 +26,8 @@ bdml_status bdml_matrix_shape(bdml_handle *h, const char *name, int rank, const 
                          INT32_MAX);
     m->n = (int64_t)dims[0];
     m->d = (int)rest;
+    m->rank = rank;
+    memcpy(m->dims, dims, (size_t)rank * sizeof *dims);
     return BDML_OK;
 }
 
@@ -37,59 +36,66 @@ static size_t matrix_bytes(const bdml_matrix *m)
     return (size_t)m->n * (size_t)m->d * m->element.size;
 }
 
-/* All of `bytes` into doubles, in the order of the file. */
-static bdml_status read_whole(bdml_handle *h, const bdml_matrix *m, double **out)
+static bool in_memory(const bdml_matrix *m)
 {
-    bdml_status status = BDML_OK;
-    unsigned char *raw = NULL;
-    size_t got, want = matrix_bytes(m), count = (size_t)m->n * (size_t)m->d;
-
-    BDML_GO(bdml_bytes_read_all(h, &m->bytes, want, &raw, &got));
-    if (got < want) BDML_GO(bdml_fail_short(h, m->bytes.name, want, got));
-    BDML_GO(bdml_bytes_need_end(h, &m->bytes, want));
-    BDML_NEW(h, *out, count);
-    bdml_element_decode(m->element, raw, count, *out);
-done:
-    free(raw);
-    return status;
+    return m->x || m->columns;
 }
 
-bdml_status bdml_matrix_read_fortran(bdml_handle *h, int rank, const size_t *dims, bdml_matrix *m)
+static bdml_status read_items(bdml_handle *h, const bdml_matrix *m, unsigned char **out)
+{
+    size_t got, want = matrix_bytes(m);
+    BDML_TRY(bdml_bytes_read_all(h, &m->bytes, want, out, &got));
+    if (got < want) return bdml_fail_short(h, m->bytes.name, want, got);
+    return bdml_bytes_need_end(h, &m->bytes, want);
+}
+
+bdml_status bdml_matrix_read_columns(bdml_handle *h, bdml_matrix *m)
+{
+    BDML_TRY(read_items(h, m, &m->held));
+    m->columns = m->held;
+    m->sure = true;
+    return BDML_OK;
+}
+
+/* All rows, in memory. */
+static bdml_status read_rows(bdml_handle *h, bdml_matrix *m)
 {
     bdml_status status = BDML_OK;
-    double *column_major = NULL;
+    size_t count = (size_t)m->n * (size_t)m->d;
+    unsigned char *items = NULL;
 
-    BDML_GO(read_whole(h, m, &column_major));
-    BDML_NEW(h, m->x, (size_t)m->n * (size_t)m->d);
-    bdml_from_fortran(rank, dims, column_major, m->x);
+    BDML_GO(read_items(h, m, &items));
+    BDML_NEW(h, m->x, count);
+    bdml_element_decode(m->element, items, count, m->x);
     m->sure = true;
 done:
-    free(column_major);
+    free(items);
     return status;
 }
 
-/* Decode `rows` rows of the stream, chunk by chunk: a row may be longer than a chunk. */
-static bdml_status decode_rows(bdml_handle *h, bdml_matrix *m, size_t rows, double *x)
+/* Read `rows` rows to the end of the room of their doubles, and turn them into doubles there. */
+static bdml_status decode_rows(bdml_handle *h, const bdml_matrix *m, size_t rows, double *x)
 {
-    size_t size = m->element.size, left = rows * (size_t)m->d, got;
-    size_t done = (size_t)m->row * (size_t)m->d * size; /* bytes of earlier blocks */
-    while (left > 0) {
-        size_t count = BDML_MIN(left, CHUNK / size);
-        BDML_TRY(m->bytes.read(h, m->bytes.from, m->chunk, count * size, &got));
-        if (got < count * size)
-            return bdml_fail_short(h, m->bytes.name, matrix_bytes(m), done + got);
-        bdml_element_decode(m->element, m->chunk, count, x);
-        x += count;
-        left -= count;
-        done += got;
+    size_t count = rows * (size_t)m->d, bytes = count * m->element.size, got;
+    unsigned char *items = (unsigned char *)(x + count) - bytes;
+    BDML_TRY(m->bytes.read(h, m->bytes.from, items, bytes, &got));
+    if (got < bytes) {
+        size_t before = (size_t)m->row * (size_t)m->d * m->element.size;
+        return bdml_fail_short(h, m->bytes.name, matrix_bytes(m), before + got);
     }
+    bdml_element_decode(m->element, items, count, x);
     return BDML_OK;
 }
 
 static bdml_status give_rows(bdml_handle *h, bdml_matrix *m, size_t rows, double *x)
 {
-    if (!m->x) return decode_rows(h, m, rows, x);
-    memcpy(x, m->x + (size_t)m->row * (size_t)m->d, rows * (size_t)m->d * sizeof *x);
+    size_t row = (size_t)m->row, d = (size_t)m->d;
+    if (m->x)
+        memcpy(x, m->x + row * d, rows * d * sizeof *x);
+    else if (m->columns)
+        bdml_element_rows(m->element, m->rank, m->dims, m->columns, row, rows, x);
+    else
+        BDML_TRY(decode_rows(h, m, rows, x));
     return BDML_OK;
 }
 
@@ -130,7 +136,8 @@ static bdml_status next_rows(bdml_handle *h, bdml_source *s, bdml_block *b)
             BDML_TRY(give_rows(h, m, (size_t)rows, b->x + (size_t)b->n * (size_t)m->d));
         b->n += rows;
         m->row += rows;
-        if (m->row == m->n && !m->x) BDML_TRY(bdml_bytes_need_end(h, &m->bytes, matrix_bytes(m)));
+        if (m->row == m->n && !in_memory(m))
+            BDML_TRY(bdml_bytes_need_end(h, &m->bytes, matrix_bytes(m)));
     }
     return BDML_OK;
 }
@@ -139,7 +146,7 @@ void bdml_matrix_free(bdml_matrix *m)
 {
     if (m->release) m->release(m->owner);
     free(m->x);
-    free(m->chunk);
+    free(m->held);
     free(m->label);
     free(m->whole_row);
     *m = (bdml_matrix){0};
@@ -162,11 +169,7 @@ bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, cons
     bdml_matrix copy = *m, *state = NULL;
 
     /* The reader of blocks takes room for a row: let the row be there first. */
-    if (!copy.x && !copy.sure && copy.d > WIDE) {
-        BDML_GO(read_whole(h, &copy, &copy.x));
-        copy.sure = true;
-    }
-    if (!copy.x) BDML_NEW(h, copy.chunk, CHUNK);
+    if (!in_memory(&copy) && !copy.sure && copy.d > WIDE) BDML_GO(read_rows(h, &copy));
     copy.label_column = -1;
     if (!copy.label)
         BDML_GO(bdml_label_column(h, o, s->path, copy.d, NULL, -1, &copy.label_column));

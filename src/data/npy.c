@@ -12,7 +12,7 @@ bdml_status bdml_npy_matrix(bdml_handle *h, const bdml_npy_header *header, bdml_
     BDML_TRY(bdml_matrix_shape(h, m->bytes.name, header->rank, header->dims, m));
     m->element = header->element;
     if (header->fortran && header->rank > 1 && m->n > 1 && m->d > 1)
-        BDML_TRY(bdml_matrix_read_fortran(h, header->rank, header->dims, m));
+        BDML_TRY(bdml_matrix_read_columns(h, m));
     return BDML_OK;
 }
 

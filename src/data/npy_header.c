@@ -113,10 +113,10 @@ static bdml_status take_shape(parser *p, bdml_npy_header *header)
     if (!take(p, '(')) return complain(p, "'(' of the shape");
     header->rank = 0;
     while (!take(p, ')')) {
-        if (header->rank == BDML_NPY_MAX_RANK)
+        if (header->rank == BDML_MAX_RANK)
             return bdml_fail(p->h, BDML_ERR_FORMAT,
                              "%s: NPY header announces more than %d dimensions", p->name,
-                             BDML_NPY_MAX_RANK);
+                             BDML_MAX_RANK);
         BDML_TRY(take_size(p, &header->dims[header->rank++]));
         if (take(p, ',')) continue;
         if (!take(p, ')')) return complain(p, "',' or ')'");

@@ -331,7 +331,8 @@ bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n,
     return BDML_OK;
 }
 
-/* z = basis' (scaled x - center), block by block. */
+/* z = basis' (scaled x - center), block by block. d_out <= d_in: where z is x, a block lands on rows that
+ * were read before. */
 static bdml_status project(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                            int64_t ld, double *z)
 {

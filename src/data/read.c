@@ -6,14 +6,14 @@
 
 enum { BLOCK_VALUES = 1 << 16 }; /* values read at a time: half a MiB, inside the cache */
 
-/* Rows collected so far, x and y with room for `capacity` rows. */
+/* Rows collected so far. */
 typedef struct rows {
     bdml_source *s;
     bdml_missing policy;
     int64_t n, dropped;
     size_t capacity_x, capacity_y; /* in values */
     double *x;
-    int32_t *y;
+    int32_t *y;      /* -1 where there are no labels */
     int64_t *count;  /* missing = mean: values that are there, per column */
     int64_t missing; /* and those that are not */
 } rows;
@@ -32,10 +32,12 @@ static void free_rows(rows *r)
 static int first_missing(const bdml_source *s, const bdml_block *b, int64_t i)
 {
     const double *x = b->x + (size_t)i * (size_t)b->d;
+    int any = 0, j = 0;
     if (s->labelled && b->label[i] < 0) return -1;
-    for (int j = 0; j < b->d; j++)
-        if (isnan(x[j])) return j;
-    return b->d;
+    for (int k = 0; k < b->d; k++) any |= isnan(x[k]) != 0; /* all, many at a time */
+    if (!any) return b->d;
+    while (!isnan(x[j])) j++;
+    return j;
 }
 
 static bdml_status refuse_missing(bdml_handle *h, const rows *r, const bdml_block *b, int64_t i,
@@ -81,31 +83,29 @@ static bdml_status check_means(bdml_handle *h, const rows *r, const bdml_dataset
 
 /* ---- collecting ---------------------------------------------------------------------------------- */
 
+/* Room for `more` rows behind those that are there. */
 static bdml_status make_room(bdml_handle *h, rows *r, int64_t more)
 {
-    size_t d = (size_t)r->s->d, need;
-    if (r->n + more > INT32_MAX)
+    size_t d = (size_t)r->s->d, need = (size_t)(r->n + more);
+    if (r->n > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA,
-                         "%s: there are more than %d rows, the most that can be "
-                         "indexed",
+                         "%s: there are more than %d rows, the most that can be indexed",
                          r->s->path, INT32_MAX);
-    need = (size_t)(r->n + more);
     if (need > SIZE_MAX / sizeof(double) / d)
         return bdml_fail(h, BDML_ERR_MEMORY,
-                         "%s: %zu rows of %zu values are more than memory can "
-                         "hold",
-                         r->s->path, need, d);
+                         "%s: %zu rows of %zu values are more than memory can hold", r->s->path,
+                         need, d);
     BDML_TRY(bdml_grow(h, &r->x, &r->capacity_x, need * d, sizeof *r->x));
-    if (r->s->labelled) BDML_TRY(bdml_grow(h, &r->y, &r->capacity_y, need, sizeof *r->y));
-    return BDML_OK;
+    return bdml_grow(h, &r->y, &r->capacity_y, need, sizeof *r->y);
 }
 
+/* The rows of the block, which stand behind those collected, join them; one that is left out is closed up. */
 static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
 {
     size_t d = (size_t)b->d;
-    BDML_TRY(make_room(h, r, b->n));
     for (int64_t i = 0; i < b->n; i++) {
         const double *x = b->x + (size_t)i * d;
+        double *place = r->x + (size_t)r->n * d;
         int j = first_missing(r->s, b, i);
         if (j < b->d && r->policy == BDML_MISSING_DROP) {
             r->dropped++;
@@ -114,9 +114,8 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
         if (j < b->d && (r->policy == BDML_MISSING_ERROR || j < 0))
             return refuse_missing(h, r, b, i, j);
         if (r->policy == BDML_MISSING_MEAN) BDML_TRY(count_values(h, r, x));
-        memcpy(r->x + (size_t)r->n * d, x, d * sizeof *x);
-        if (r->y) r->y[r->n] = b->label[i];
-        r->n++;
+        if (place != x) memcpy(place, x, d * sizeof *x);
+        r->y[r->n++] = b->label[i];
     }
     return BDML_OK;
 }
@@ -140,11 +139,17 @@ static bdml_status check_size(bdml_handle *h, const bdml_source *s)
 static bdml_status collect(bdml_handle *h, rows *r)
 {
     bdml_status status;
-    bdml_block b = {0};
-    int64_t total = r->s->rows > 0 ? r->s->rows : 0, all;
+    bdml_block b = {.d = r->s->d};
+    int64_t total = BDML_MAX(r->s->rows, 0), most = BDML_MAX(BLOCK_VALUES / b.d, 1), all;
 
-    BDML_GO(bdml_block_init(h, BDML_MAX(BLOCK_VALUES / r->s->d, 1), r->s->d, &b));
+    BDML_NEW(h, b.line, most);
+    BDML_GO(make_room(h, r, total + 1)); /* one more: the end is found by asking for it */
     do {
+        int64_t left = total + 1 - r->n - r->dropped;
+        b.capacity = left > 0 && total > 0 ? BDML_MIN(left, most) : most;
+        BDML_GO(make_room(h, r, b.capacity));
+        b.x = r->x + (size_t)r->n * (size_t)b.d;
+        b.label = r->y + r->n;
         BDML_GO(bdml_source_next(h, r->s, &b));
         BDML_GO(take_block(h, r, &b));
         BDML_GO(bdml_progress(h, "reading", r->n + r->dropped, total));
@@ -159,7 +164,7 @@ static bdml_status collect(bdml_handle *h, rows *r)
         bdml_log(h, BDML_LOG_WARNING, "%s: %lld of %lld rows left out, a value is missing there",
                  r->s->path, (long long)r->dropped, (long long)all);
 done:
-    bdml_block_free(&b);
+    free(b.line);
     return status;
 }
 
@@ -217,8 +222,10 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     if (!x) return BDML_ERR_MEMORY;
     data->x = x;
     r->x = NULL;
-    data->y = r->y;
-    r->y = NULL;
+    if (s->labelled) {
+        data->y = r->y;
+        r->y = NULL;
+    }
     data->source = s->path;
     s->path = NULL;
     data->feature_name = s->feature_name;

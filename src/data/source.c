@@ -273,12 +273,21 @@ static bdml_status put_labels(bdml_handle *h, bdml_source *s, bdml_block *b)
     return BDML_OK;
 }
 
+/* Looks at all of them, many at a time. */
+static bool any_infinite(size_t n, const double *x)
+{
+    int any = 0;
+    for (size_t k = 0; k < n; k++) any |= isinf(x[k]) != 0;
+    return any;
+}
+
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
 {
     b->n = 0;
     BDML_TRY(s->ops->next(h, s, b));
     size_t total = (size_t)b->n * (size_t)b->d;
-    for (size_t k = 0; k < total; k++)
+    bool any = any_infinite(total, b->x);
+    for (size_t k = 0; any && k < total; k++)
         if (isinf(b->x[k]))
             return bdml_source_fail(h, BDML_ERR_DATA, s, b, (int64_t)(k / (size_t)b->d),
                                     (int)(k % (size_t)b->d), "an infinite value cannot be used");
