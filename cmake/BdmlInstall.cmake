@@ -3,9 +3,8 @@
 include(CMakePackageConfigHelpers)
 
 install(FILES include/bdml/bdml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdml)
-install(TARGETS bdml_shared EXPORT bdml-targets
+install(TARGETS bdml_shared bdml_static EXPORT bdml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS bdml_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS bdml RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/bdml)
@@ -13,12 +12,13 @@ install(EXPORT bdml-targets NAMESPACE bdml:: DESTINATION ${_package})
 configure_package_config_file(cmake/bdml-config.cmake.in ${CMAKE_BINARY_DIR}/bdml-config.cmake
   INSTALL_DESTINATION ${_package})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/bdml-config-version.cmake
-  COMPATIBILITY SameMajorVersion)
+  COMPATIBILITY SameMinorVersion) # below 1.0 a minor version may change the API
 install(FILES ${CMAKE_BINARY_DIR}/bdml-config.cmake ${CMAKE_BINARY_DIR}/bdml-config-version.cmake
   DESTINATION ${_package})
 
 # Relative to the file itself, so that an installed tree can be moved.
 file(RELATIVE_PATH BDML_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REPLACE ";" " " BDML_PC_LIBRARIES "${BDML_LIBRARIES}")
 configure_file(cmake/bdml.pc.in ${CMAKE_BINARY_DIR}/bdml.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/bdml.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -41,12 +41,34 @@ check "the header compiles as C++" sh -c "command -v c++ >/dev/null || exit 0
   c++ $flags a.cc $(pkg-config --cflags --libs bdml) -o a && ./a"
 
 cp -r "$BDML_SOURCE/examples" "$work/examples"
-check "find_package configures" cmake -S examples/cmake -B cmake-build -DCMAKE_PREFIX_PATH="$root" \
-    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags"
-check "find_package builds" cmake --build cmake-build
-check "find_package runs" cmake-build/learn "$BDML_SOURCE/data/iris.csv"
+for target in bdml::bdml bdml::bdml_static; do
+    sed -i "s/PRIVATE bdml::[a-z_]*/PRIVATE $target/" examples/cmake/CMakeLists.txt
+    rm -rf cmake-build
+    check "find_package configures with $target" cmake -S examples/cmake -B cmake-build \
+        -DCMAKE_PREFIX_PATH="$root" -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags"
+    check "find_package builds with $target" cmake --build cmake-build
+    check "find_package runs with $target" cmake-build/learn "$BDML_SOURCE/data/iris.csv"
+done
+check "the static target needs no libbdml.so" sh -c "! ldd cmake-build/learn | grep libbdml"
+# shellcheck disable=SC2046
+check "compile statically with pkg-config" "$cc" $flags learn.c $(pkg-config --cflags bdml) \
+    "$libdir/libbdml.a" $(pkg-config --static --libs-only-l bdml | sed 's/-lbdml//') -o learn_static
+version=$(pkg-config --modversion bdml)
+major=${version%%.*} rest=${version#*.}
+minor=${rest%%.*}
+ask() { # ask VERSION: is this one good for a program that wants VERSION?
+    printf 'cmake_minimum_required(VERSION 3.18)\nproject(v LANGUAGES C)\nfind_package(bdml %s REQUIRED)\n' \
+        "$1" >version/CMakeLists.txt
+    rm -rf version/build
+    cmake -S version -B version/build -DCMAKE_PREFIX_PATH="$root" -DCMAKE_C_COMPILER="$cc"
+}
+mkdir version
+check "find_package takes the same minor version" ask "$major.$minor.0"
+refuse() { ! ask "$1"; }
+check "find_package refuses another minor version" refuse "$major.$((minor + 1))"
+check "find_package refuses an older minor version" refuse "$major.$((minor - 1))"
 
-check "SONAME" sh -c "objdump -p '$libdir'/libbdml.so | grep -q 'SONAME *libbdml.so.0'"
+check "SONAME" sh -c "objdump -p '$libdir'/libbdml.so | grep -q 'SONAME *libbdml.so.$major.$minor\$'"
 nm -D --defined-only "$libdir/libbdml.so" | awk '{print $3}' | grep -v '^bdml_' >"$work/foreign"
 check "only bdml_ symbols exported" test ! -s "$work/foreign"
 # Everything that the header declares is exported, and nothing else.

@@ -189,6 +189,9 @@ bdml_status bdml_write_npy(bdml_handle *h, const bdml_dataset *data, const char 
 /* rows x columns doubles, row-major, as <f8 in C order. */
 bdml_status bdml_write_npy_matrix(bdml_handle *h, const char *path, int64_t rows, int64_t columns,
                                   const double *x);
+/* The same as variable `name` of a MAT v5 file. */
+bdml_status bdml_write_mat_matrix(bdml_handle *h, const char *path, const char *name, int64_t rows,
+                                  int64_t columns, const double *x);
 
 /* ---- preparing (prepare.c, pca.c) ------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* blas.c - the BLAS calls for one tile, in one place and with one spelling. */
 #include "linalg/linalg.h"
 
-#include <cblas.h>
+#include "linalg/backend.h"
 
 static CBLAS_TRANSPOSE trans(char t)
 {

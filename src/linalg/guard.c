@@ -2,11 +2,25 @@
  *
  * OpenBLAS keeps its thread count per process, so the count of bdml calls under way is per process
  * too: the first call in saves the host program's setting and sets 1, the last call out restores
- * it. This is the library's only state outside its handles. */
+ * it. This is the library's only state outside its handles. Another BLAS goes by settings of its own
+ * (docs/dependencies.md). */
 #include "linalg/linalg.h"
 
-#include <cblas.h>
 #include <pthread.h>
+
+#ifdef BDML_HAVE_OPENBLAS
+int openblas_get_num_threads(void); /* not in every cblas.h that may stand beside OpenBLAS */
+void openblas_set_num_threads(int threads);
+#else
+static int openblas_get_num_threads(void)
+{
+    return 1;
+}
+static void openblas_set_num_threads(int threads)
+{
+    (void)threads;
+}
+#endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int running = 0;

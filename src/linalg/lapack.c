@@ -1,8 +1,9 @@
 /* lapack.c - symmetric eigenproblem by LAPACK's divide and conquer; QR; singular values. */
 #include "linalg/linalg.h"
 
-#include <lapacke.h>
 #include <stdlib.h>
+
+#include "linalg/backend.h"
 
 /* Below this size threads inside LAPACK cost more than they give. */
 enum { WIDE_FROM = 200 };
