@@ -92,6 +92,7 @@ static void warn_own_points(cli *c, const bdml_model *model)
 typedef struct job {
     cli *c;
     const bdml_model *model;
+    bdml_voters *voters;
     cli_stream stream;
     cli_writer writer; /* open unless --json lists the classes instead */
     bool writing;
@@ -106,7 +107,7 @@ static bdml_status predict_block(job *j)
     const bdml_block *b = &j->stream.block;
     const bdml_source *source = j->stream.source;
 
-    BDML_TRY(bdml_predict(c->h, j->model, NULL, b->n, b->x, b->d, j->label));
+    BDML_TRY(bdml_vote(c->h, j->voters, b->n, b->x, b->d, j->label, NULL));
     for (int64_t i = 0; i < b->n; i++) {
         const char *name = j->label[i] >= 0 ? j->model->class_name[j->label[i]] : "";
         if (j->writing) {
@@ -179,6 +180,7 @@ bdml_status cli_predict(cli *c)
         goto done;
     }
     j.model = model;
+    BDML_GO(bdml_make_voters(c->h, model, NULL, &j.voters));
     if (!j.writing) j.list = json_array();
     BDML_GO(cli_score_init(c, model, &j.score));
     BDML_GO(cli_stream_open(c, model, c->argument[1], &j.stream));
@@ -192,6 +194,7 @@ done:
     cli_score_free(&j.score);
     cli_stream_close(&j.stream);
     free(j.label);
+    bdml_free_voters(j.voters);
     bdml_free_model(model);
     return status;
 }

@@ -49,7 +49,8 @@ static bdml_model *trained(bdml_handle *h, const bdml_dataset *data, int q)
     check_ok(h, bdml_model_new(h, data, &p, p.d_out, &m));
     fill_normal(&r, (size_t)(q * m->d), l);
     check_ok(h, bdml_model_set_map(h, m, q, l));
-    check_ok(h, bdml_model_keep_points(h, m, data->n, x, data->y));
+    check_ok(h, bdml_model_keep_points(h, (bdml_yes_no_auto)h->options.train.keep_points.value, m,
+                                       data->n, x, data->y));
     json_object_set_new(m->info, "method", json_string("random"));
     json_object_set_new(m->info, "certificate", json_pack("{s:f}", "gap", 0.1 + 0.2));
     return m;
@@ -784,6 +785,56 @@ static void prediction_is_by_the_nearest(void **state)
     bdml_free_dataset(renamed);
 }
 
+/* Shares of 3 votes and neighbours against the vote and the plain loop; voters that are asked row by row. */
+static void shares_and_neighbors_belong_to_the_vote(void **state)
+{
+    bdml_handle *h = *state;
+    enum { K = 4 };
+    bdml_dataset *data = sample(h, in_order);
+    bdml_model *m = trained(h, data, 3);
+    bdml_voters *voters;
+    double share[N * CLASSES], one[CLASSES], z[N * 3], distance[N * K];
+    int32_t label[N], single, index[N * K];
+    check_ok(h, bdml_transform(h, m, N, data->x, D, z));
+    check_ok(h, bdml_predict(h, m, data, N, data->x, D, label));
+    check_ok(h, bdml_predict_shares(h, m, NULL, N, data->x, D, share));
+    check_ok(h, bdml_model_neighbors(h, m, N, data->x, D, K, index, distance));
+    check_ok(h, bdml_make_voters(h, m, data, &voters));
+    assert_int_equal(bdml_voters_classes(voters), CLASSES);
+    for (int i = 0; i < N; i++) {
+        double sum = 0.0, mine[CLASSES] = {0};
+        for (int k = 0; k < 3; k++) mine[m->y[index[i * K + k]]] += 1.0;
+        for (int c = 0; c < CLASSES; c++) {
+            check_close(share[i * CLASSES + c], mine[c] / 3, 0);
+            sum += share[i * CLASSES + c];
+            check_true(share[i * CLASSES + c] <= share[i * CLASSES + label[i]]);
+        }
+        check_close(sum, 1.0, 1e-15);
+        assert_int_equal(index[i * K], i); /* itself */
+        for (int k = 0; k < K; k++) {
+            double d2 = 0.0;
+            for (int j = 0; j < 3; j++) d2 += pow(z[3 * i + j] - m->z[3 * index[i * K + k] + j], 2);
+            check_close(distance[i * K + k], d2, 1e-12);
+        }
+        check_ok(h, bdml_vote(h, voters, 1, data->x + i * D, D, &single, one));
+        assert_int_equal(single, label[i]);
+        check_true(memcmp(one, share + i * CLASSES, sizeof one) == 0);
+    }
+    check_ok(h, bdml_vote(h, voters, 1, data->x, D, NULL, one));
+    check_fails(h, bdml_vote(h, voters, 1, data->x, D, NULL, NULL), BDML_ERR_ARGUMENT, "NULL");
+    check_fails(h, bdml_vote(h, voters, 1, data->x, 1, &single, NULL), BDML_ERR_ARGUMENT, "apart");
+    check_fails(h, bdml_vote(h, NULL, 1, data->x, D, &single, NULL), BDML_ERR_ARGUMENT, "voters");
+    check_fails(h, bdml_model_neighbors(h, m, 1, data->x, D, 0, index, NULL), BDML_ERR_ARGUMENT,
+                "k must be");
+    m->points = 0;
+    check_fails(h, bdml_model_neighbors(h, m, 1, data->x, D, 1, index, NULL), BDML_ERR_DATA,
+                "keeps no points");
+    bdml_free_voters(voters);
+    bdml_free_voters(NULL);
+    bdml_free_model(m);
+    bdml_free_dataset(data);
+}
+
 static void points_are_kept_within_the_limit(void **state)
 {
     bdml_handle *h = *state;
@@ -792,9 +843,9 @@ static void points_are_kept_within_the_limit(void **state)
     double *x = calloc(MANY, sizeof *x);
     bdml_model *m;
     check_ok(h, bdml_model_from_map(h, 1, 1, one, 0, &m));
-    check_ok(h, bdml_model_keep_points(h, m, MANY, x, NULL));
+    check_ok(h, bdml_model_keep_points(h, BDML_AUTO_AUTO, m, MANY, x, NULL));
     assert_int_equal(m->points, 0);
-    check_ok(h, bdml_model_keep_points(h, m, 1000, x, NULL));
+    check_ok(h, bdml_model_keep_points(h, BDML_AUTO_AUTO, m, 1000, x, NULL));
     assert_int_equal(m->points, 1000);
     bdml_free_model(m);
     free(x);
@@ -861,6 +912,7 @@ static bdml_status everything(bdml_handle *h, const bdml_dataset *data, const ch
     static const double metric[] = {2, 1, 1, 2};
     bdml_prepare p = {0};
     bdml_model *m = NULL, *back = NULL, *imported = NULL;
+    bdml_voters *voters = NULL;
     void *bytes = NULL;
     size_t size;
     double x[N * D], z[N * D], distance[2], eye[D * D] = {0};
@@ -872,13 +924,16 @@ static bdml_status everything(bdml_handle *h, const bdml_dataset *data, const ch
     BDML_GO(bdml_model_new(h, data, &p, D, &m));
     BDML_GO(bdml_model_set_metric(h, m, eye));
     BDML_GO(bdml_model_set_map(h, m, 2, eye));
-    BDML_GO(bdml_model_keep_points(h, m, N, x, data->y));
+    BDML_GO(bdml_model_keep_points(h, BDML_AUTO_AUTO, m, N, x, data->y));
     BDML_GO(bdml_save_model_bytes(h, m, &bytes, &size));
     BDML_GO(bdml_load_model_bytes(h, bytes, size, &back));
     BDML_GO(bdml_transform(h, back, N, data->x, D, z));
     BDML_GO(bdml_distances(h, back, N, data->x, D, 2, pairs, distance));
     BDML_GO(bdml_predict(h, back, NULL, N, data->x, D, label));
     BDML_GO(bdml_predict(h, back, data, N, data->x, D, label));
+    BDML_GO(bdml_model_neighbors(h, back, N, data->x, D, 1, label, NULL));
+    BDML_GO(bdml_make_voters(h, back, data, &voters));
+    BDML_GO(bdml_vote(h, voters, N, data->x, D, label, NULL));
     BDML_GO(bdml_model_from_map(h, 2, 2, metric, 1, &imported));
     BDML_GO(bdml_save_model(h, m, path));
     bdml_free_model(imported);
@@ -887,6 +942,7 @@ static bdml_status everything(bdml_handle *h, const bdml_dataset *data, const ch
 done:
     bdml_prepare_free(&p);
     bdml_free_model(m);
+    bdml_free_voters(voters);
     bdml_free_model(back);
     bdml_free_model(imported);
     bdml_free_bytes(bytes);
@@ -935,6 +991,7 @@ int main(void)
         handle_test(distances_equal_plain_loops),
         handle_test(distances_in_blocks_have_the_same_bits),
         handle_test(prediction_is_by_the_nearest),
+        handle_test(shares_and_neighbors_belong_to_the_vote),
         handle_test(points_are_kept_within_the_limit),
         handle_test(exports_read_back),
         handle_test(allocation_failures_are_clean),

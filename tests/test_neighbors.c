@@ -143,6 +143,42 @@ static void check_data(bdml_handle *h, const char *what, int64_t n, int d, const
     }
 }
 
+/* One index asked many times: for all rows themselves and for queries a few at a time, each third of them far
+ * out, then so far that no product can hold it. */
+static void check_index(bdml_handle *h, const search_case *all)
+{
+    enum { STEP = 7 };
+    const bdml_rows rows = {all->n, all->d, all->ld, all->x, all->label, 0};
+    size_t width = (size_t)all->ldq, cells = (size_t)all->queries * width;
+    double *moved = malloc(sizeof *moved * cells);
+    int32_t want[STEP * 9], index[STEP * 9];
+    double want_distance[STEP * 9], distance[STEP * 9];
+    assert_non_null(moved);
+    assert_true(all->k <= 9);
+    for (int64_t i = 0; i < all->queries; i++)
+        for (size_t j = 0; j < width; j++)
+            moved[(size_t)i * width + j] =
+                all->q[(size_t)i * width + j] * (i / STEP % 3 == 1 ? pow(10.0, 2.0 * (double)i + 4.0) : 1.0);
+    for (int s = 0; s < SETTINGS; s++) {
+        bdml_index *in;
+        use_settings(h, s);
+        check_ok(h, bdml_index_build(h, &h->options.neighbors, &rows, &in));
+        for (int64_t i = 0; i + STEP <= all->queries; i += STEP) {
+            search_case q = *all;
+            q.which = (bdml_restrict)(i / STEP % 2 ? i / STEP % 3 : BDML_ANY_CLASS);
+            q.queries = STEP;
+            q.q = moved + (size_t)i * width;
+            q.query_label = all->query_label + i;
+            const bdml_rows asked = {STEP, q.d, q.ldq, q.q, q.query_label, 0};
+            plain_search(&q, want, want_distance);
+            check_ok(h, bdml_index_query(h, in, &asked, q.which, q.k, index, distance));
+            check_same("index", s, &q, index, distance, want, want_distance);
+        }
+        bdml_index_free(in);
+    }
+    free(moved);
+}
+
 /* ---- data ------------------------------------------------------------------------------------------------ */
 
 enum { N = 450, QUERIES = 90, LD_EXTRA = 3 };
@@ -261,6 +297,39 @@ static void search_equals_the_plain_loop(void **state)
 }
 
 /* Every row three times, shuffled: ties at every distance. */
+static void an_index_serves_many_searches(void **state)
+{
+    bdml_handle *h = *state;
+    static double x[N * 20], query[QUERIES * 20];
+    int32_t label[N];
+    fill_labels(N, label);
+    for (int d = 2; d <= 20; d += 6) {
+        fill(make_normal, N, d, d, 40 + (uint64_t)d, x);
+        fill(make_normal, QUERIES, d, d, 41 + (uint64_t)d, query);
+        search_case all = {N, d, x, d, label, QUERIES, query, d, label, BDML_ANY_CLASS, 3};
+        check_index(h, &all);
+        /* for its own rows, under each restriction in turn, as one search for each */
+        const bdml_rows rows = {N, d, d, x, label, 0};
+        bdml_index *in;
+        int32_t want[N * 3], index[N * 3];
+        double want_distance[N * 3], distance[N * 3];
+        check_ok(h, bdml_index_build(h, &h->options.neighbors, &rows, &in));
+        for (int which = BDML_OTHER_CLASS; which >= BDML_ANY_CLASS; which--) {
+            search_case self = {.n = N, .d = d, .x = x, .ld = d, .label = label, .k = 3};
+            self.which = (bdml_restrict)which;
+            plain_search(&self, want, want_distance);
+            check_ok(h, bdml_index_query(h, in, NULL, self.which, 3, index, distance));
+            check_same("index", 0, &self, index, distance, want, want_distance);
+        }
+        check_fails(h,
+                    bdml_index_query(h, in, &(bdml_rows){1, d + 1, d + 1, x, label, 0},
+                                     BDML_ANY_CLASS, 1, index, NULL),
+                    BDML_ERR_ARGUMENT, "queries have");
+        bdml_index_free(in);
+    }
+    bdml_index_free(NULL);
+}
+
 static void duplicates_go_to_the_lower_index(void **state)
 {
     bdml_handle *h = *state;
@@ -539,6 +608,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(search_equals_the_plain_loop),
+        handle_test(an_index_serves_many_searches),
         handle_test(duplicates_go_to_the_lower_index),
         handle_test(memory_bound_changes_nothing),
         handle_test(four_points_by_hand),

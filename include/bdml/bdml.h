@@ -115,7 +115,8 @@ BDML_API const char *bdml_get(bdml_handle *h, const char *name);
 /* The value as a number: INT and REAL as they are (auto: what stands where nothing chooses), FLAG 0 or 1,
  * CHOICE its position in the list. NaN for TEXT and for unknown names. */
 BDML_API double bdml_get_number(const bdml_handle *h, const char *name);
-BDML_API int bdml_is_given(const bdml_handle *h, const char *name); /* 1: set, be it to its default */
+BDML_API int bdml_is_given(const bdml_handle *h,
+                           const char *name); /* 1: set, be it to its default */
 /* Check a text against a row of a table like the library's own, without setting anything. *number: as of
  * bdml_get_number, NaN for TEXT and "auto"; may be NULL. */
 BDML_API bdml_status bdml_check_option(bdml_handle *h, const bdml_option *o, const char *text,
@@ -242,6 +243,27 @@ BDML_API double bdml_model_threshold(const bdml_model *model);
 BDML_API bdml_status bdml_predict(bdml_handle *h, const bdml_model *model,
                                   const bdml_dataset *train, int64_t n, const double *x, int64_t ld,
                                   int32_t *label);
+/* The same, telling what share of the votes went to each class: n rows of as many as there are classes (of the
+ * model, or of train where the model has none) out, each adding up to 1. */
+BDML_API bdml_status bdml_predict_shares(bdml_handle *h, const bdml_model *model,
+                                         const bdml_dataset *train, int64_t n, const double *x,
+                                         int64_t ld, double *share);
+/* The k nearest of the points that the model keeps, numbered as the rows it was trained on, for each of n raw
+ * points. index and distance: n*k out, as of bdml_find_neighbors; distance may be NULL. */
+BDML_API bdml_status bdml_model_neighbors(bdml_handle *h, const bdml_model *model, int64_t n,
+                                          const double *x, int64_t ld, int k, int32_t *index,
+                                          double *distance);
+
+/* The points that vote, mapped and made ready for search once, for points that come in many calls. train as of
+ * bdml_predict: it may be freed after, the model must stay. Not to be used by two threads at a time. */
+typedef struct bdml_voters bdml_voters;
+BDML_API bdml_status bdml_make_voters(bdml_handle *h, const bdml_model *model,
+                                      const bdml_dataset *train, bdml_voters **out);
+BDML_API int bdml_voters_classes(const bdml_voters *voters);
+/* label: as of bdml_predict; share: as of bdml_predict_shares. One of them may be NULL. */
+BDML_API bdml_status bdml_vote(bdml_handle *h, bdml_voters *voters, int64_t n, const double *x,
+                               int64_t ld, int32_t *label, double *share);
+BDML_API void bdml_free_voters(bdml_voters *voters);
 BDML_API int bdml_model_classes(const bdml_model *model);
 BDML_API const char *bdml_model_class_name(const bdml_model *model, int c);
 

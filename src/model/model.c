@@ -191,11 +191,10 @@ done:
     return status;
 }
 
-bdml_status bdml_model_keep_points(bdml_handle *h, bdml_model *model, int64_t n, const double *x,
-                                   const int32_t *y)
+bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
+                                   int64_t n, const double *x, const int32_t *y)
 {
     bdml_status status = BDML_OK;
-    int64_t keep = bdml_opt_int(h, BDML_OPT_KEEP_POINTS);
     double bytes = 8.0 * (double)n * (double)model->q;
     double *z = NULL;
     int32_t *labels = NULL;

@@ -97,9 +97,9 @@ bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const doubl
 bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l);
 /* BDML_ERR_ARGUMENT for a proof of infeasibility: it has no map to apply. */
 bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model);
-/* Map the prepared training points and keep them, if they fit in the setting's limit. */
-bdml_status bdml_model_keep_points(bdml_handle *h, bdml_model *model, int64_t n, const double *x,
-                                   const int32_t *y);
+/* Map the prepared training points and keep them, unless `keep` is no, or auto and they are many. */
+bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
+                                   int64_t n, const double *x, const int32_t *y);
 
 /* Header and arrays as they stand in a file (store.c), and what bdml_model_describe tells. */
 bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **out);
@@ -115,6 +115,11 @@ bdml_status bdml_find_threshold(bdml_handle *h, int64_t count, const double *sco
                                 const int32_t *same, bdml_calibration *out);
 /* "distance", "cosine", "similarity" */
 extern const char *const bdml_score_names[];
+
+/* bdml_predict under these settings (predict.c). */
+bdml_status bdml_predict_with(bdml_handle *h, const bdml_neighbor_options *o,
+                              const bdml_model *model, const bdml_dataset *train, int64_t n,
+                              const double *x, int64_t ld, int32_t *label);
 
 /* Rows to work on at once within the setting "memory", when a row costs so many bytes. */
 int64_t bdml_model_block(const bdml_handle *h, size_t bytes_per_row);

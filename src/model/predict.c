@@ -7,19 +7,20 @@
 #include "neighbors/neighbors.h"
 
 /* The points that vote, mapped, with classes numbered as the caller expects. */
-typedef struct voters {
-    int64_t n;
-    int classes;
-    const double *z;
-    const int32_t *y;
+struct bdml_voters {
+    const bdml_model *model;
+    bdml_rows points;
     double *own_z; /* when they had to be made */
     int32_t *own_y;
-} voters;
+    bdml_index *index;
+};
+typedef struct bdml_voters voters;
 
 static void voters_free(voters *v)
 {
     free(v->own_z);
     free(v->own_y);
+    bdml_index_free(v->index);
 }
 
 /* to[c] = the model's number of the data's class c. A model without classes takes the data's. */
@@ -52,10 +53,14 @@ static bdml_status map_voters(bdml_handle *h, const bdml_model *model, const bdm
     BDML_GO(match_classes(h, model, data, to));
     for (int64_t i = 0; i < data->n; i++) v->own_y[i] = to[data->y[i]];
     BDML_GO(bdml_transform(h, model, data->n, data->x, data->d, v->own_z));
-    v->n = data->n;
-    v->classes = model->classes > 0 ? model->classes : data->classes;
-    v->z = v->own_z;
-    v->y = v->own_y;
+    v->points = (bdml_rows){
+        .n = data->n,
+        .d = model->q,
+        .ld = model->q,
+        .x = v->own_z,
+        .y = v->own_y,
+        .classes = model->classes > 0 ? model->classes : data->classes,
+    };
 done:
     free(to);
     return status;
@@ -64,6 +69,7 @@ done:
 static bdml_status find_voters(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
                                voters *v)
 {
+    v->model = model;
     if (train) {
         if (train->d != model->prepare.d_in)
             return bdml_fail(h, BDML_ERR_DATA,
@@ -79,12 +85,67 @@ static bdml_status find_voters(bdml_handle *h, const bdml_model *model, const bd
             h, BDML_ERR_DATA,
             "the model keeps no labelled points: give the training data, or train with "
             "keep-points = yes");
-    v->n = model->points;
-    v->classes = model->classes;
-    v->z = model->z;
-    v->y = model->y;
+    v->points = (bdml_rows){model->points, model->q, model->q, model->z, model->y, model->classes};
     return BDML_OK;
 }
+
+/* ---- neighbours of raw points --------------------------------------------------------------------- */
+
+/* Every class may vote: the index need not know them. */
+static bdml_status make_index(bdml_handle *h, const bdml_neighbor_options *o, voters *v)
+{
+    bdml_rows points = v->points;
+    points.y = NULL;
+    return bdml_index_build(h, o, &points, &v->index);
+}
+
+typedef void (*each_fn)(void *user, int64_t first, int64_t rows, int k, const int32_t *index,
+                        const double *distance);
+
+/* The k nearest voters of n raw rows, handed out block by block within the setting "memory". */
+static bdml_status each_block(bdml_handle *h, voters *v, int k, int64_t n, const double *x,
+                              int64_t ld, bool distances, each_fn each, void *user)
+{
+    bdml_status status = BDML_OK;
+    const bdml_model *model = v->model;
+    size_t bytes = sizeof(double) * (size_t)model->q + sizeof(int32_t) * (size_t)k +
+                   (distances ? sizeof(double) * (size_t)k : 0);
+    int64_t block = BDML_MIN(bdml_model_block(h, bytes), n);
+    double *z = NULL, *distance = NULL;
+    int32_t *index = NULL;
+
+    BDML_NEW(h, z, (size_t)block * (size_t)model->q);
+    BDML_NEW(h, index, (size_t)block * (size_t)k);
+    if (distances) BDML_NEW(h, distance, (size_t)block * (size_t)k);
+    for (int64_t i = 0; i < n; i += block) {
+        int64_t rows = BDML_MIN(block, n - i);
+        const bdml_rows asked = {rows, model->q, model->q, z, NULL, 0};
+        BDML_GO(bdml_transform(h, model, rows, COL(x, ld, i), ld, z));
+        BDML_GO(bdml_index_query(h, v->index, &asked, BDML_ANY_CLASS, k, index, distance));
+        each(user, i, rows, k, index, distance);
+    }
+done:
+    free(z);
+    free(index);
+    free(distance);
+    return status;
+}
+
+static bdml_status check_points(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                                int64_t ld, const void *out)
+{
+    if (!model || n < 0 || (n > 0 && (!x || !out)))
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "model, points and what is written to must not be NULL");
+    if (ld < model->prepare.d_in)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "the model takes points of %d values, but rows are %lld "
+                         "apart",
+                         model->prepare.d_in, (long long)ld);
+    return BDML_OK;
+}
+
+/* ---- votes ------------------------------------------------------------------------------------------ */
 
 /* The setting "neighbors"; auto: what the training chose. */
 static int64_t votes(const bdml_neighbor_options *o, const bdml_model *model)
@@ -94,36 +155,65 @@ static int64_t votes(const bdml_neighbor_options *o, const bdml_model *model)
     return k > 0 ? k : o->neighbors.value;
 }
 
+typedef struct ballot {
+    const bdml_rows *points;
+    int32_t *count; /* of each class, for one row */
+    int32_t *label; /* out, or NULL */
+    double *share;  /* out, rows of classes, or NULL */
+} ballot;
+
+static void count_votes(void *user, int64_t first, int64_t rows, int k, const int32_t *index,
+                        const double *distance)
+{
+    ballot *b = user;
+    int classes = b->points->classes;
+    (void)distance;
+    for (int64_t r = 0; r < rows; r++) {
+        int32_t won = bdml_knn_vote(k, COL(index, k, r), b->points->y, classes, b->count);
+        if (b->label) b->label[first + r] = won;
+        for (int c = 0; b->share && c < classes; c++)
+            COL(b->share, classes, first + r)[c] = (double)b->count[c] / k;
+    }
+}
+
+static bdml_status vote(bdml_handle *h, const bdml_neighbor_options *o, voters *v, int64_t n,
+                        const double *x, int64_t ld, int32_t *label, double *share)
+{
+    bdml_status status = BDML_OK;
+    ballot b = {.points = &v->points, .label = label, .share = share};
+    int k = (int)BDML_MIN(votes(o, v->model), v->points.n);
+
+    BDML_NEW(h, b.count, v->points.classes);
+    status = each_block(h, v, k, n, x, ld, false, count_votes, &b);
+done:
+    free(b.count);
+    return status;
+}
+
+/* Of voters that serve once. */
 static bdml_status predict(bdml_handle *h, const bdml_neighbor_options *o, const bdml_model *model,
                            const bdml_dataset *train, int64_t n, const double *x, int64_t ld,
-                           int32_t *label)
+                           int32_t *label, double *share)
 {
     bdml_status status = BDML_OK;
     voters v = {0};
-    double *z = NULL;
-    int32_t *index = NULL, *count = NULL;
 
+    BDML_TRY(check_points(h, model, n, x, ld, label ? (void *)label : (void *)share));
     BDML_GO(find_voters(h, model, train, &v));
-    int k = (int)BDML_MIN(votes(o, model), v.n);
-    size_t bytes = sizeof(double) * (size_t)model->q + sizeof(int32_t) * (size_t)k;
-    int64_t block = BDML_MIN(bdml_model_block(h, bytes), n);
-    BDML_NEW(h, z, (size_t)block * (size_t)model->q);
-    BDML_NEW(h, index, (size_t)block * (size_t)k);
-    BDML_NEW(h, count, v.classes);
-    const bdml_rows points = {v.n, model->q, model->q, v.z, v.y, v.classes};
-    for (int64_t i = 0; i < n; i += block) {
-        int64_t rows = BDML_MIN(block, n - i);
-        const bdml_rows asked = {rows, model->q, model->q, z, NULL, 0};
-        BDML_GO(bdml_transform(h, model, rows, COL(x, ld, i), ld, z));
-        BDML_GO(bdml_knn_search(h, o, &points, &asked, BDML_ANY_CLASS, k, index, NULL));
-        for (int64_t r = 0; r < rows; r++)
-            label[i + r] = bdml_knn_vote(k, COL(index, k, r), v.y, v.classes, count);
-    }
+    BDML_GO(make_index(h, o, &v));
+    status = vote(h, o, &v, n, x, ld, label, share);
 done:
     voters_free(&v);
-    free(z);
-    free(index);
-    free(count);
+    return status;
+}
+
+bdml_status bdml_predict_with(bdml_handle *h, const bdml_neighbor_options *o,
+                              const bdml_model *model, const bdml_dataset *train, int64_t n,
+                              const double *x, int64_t ld, int32_t *label)
+{
+    bdml_la_enter(h);
+    bdml_status status = predict(h, o, model, train, n, x, ld, label, NULL);
+    bdml_la_leave(h);
     return status;
 }
 
@@ -131,15 +221,102 @@ bdml_status bdml_predict(bdml_handle *h, const bdml_model *model, const bdml_dat
                          int64_t n, const double *x, int64_t ld, int32_t *label)
 {
     if (!h) return BDML_ERR_ARGUMENT;
-    if (!model || n < 0 || (n > 0 && (!x || !label)))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "model, points and labels must not be NULL");
-    if (ld < model->prepare.d_in)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "the model takes points of %d values, but rows are %lld "
-                         "apart",
-                         model->prepare.d_in, (long long)ld);
+    return bdml_predict_with(h, &h->options.neighbors, model, train, n, x, ld, label);
+}
+
+bdml_status bdml_predict_shares(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
+                                int64_t n, const double *x, int64_t ld, double *share)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
     bdml_la_enter(h);
-    bdml_status status = predict(h, &h->options.neighbors, model, train, n, x, ld, label);
+    bdml_status status = predict(h, &h->options.neighbors, model, train, n, x, ld, NULL, share);
+    bdml_la_leave(h);
+    return status;
+}
+
+/* ---- voters that serve many times ------------------------------------------------------------------- */
+
+void bdml_free_voters(bdml_voters *v)
+{
+    if (!v) return;
+    voters_free(v);
+    free(v);
+}
+
+bdml_status bdml_make_voters(bdml_handle *h, const bdml_model *model, const bdml_dataset *train,
+                             bdml_voters **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_voters *v = NULL;
+
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!model || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "model and voters must not be NULL");
+    *out = NULL;
+    bdml_la_enter(h);
+    BDML_NEW(h, v, 1);
+    BDML_GO(find_voters(h, model, train, v));
+    BDML_GO(make_index(h, &h->options.neighbors, v));
+    *out = v;
+    v = NULL;
+done:
+    bdml_la_leave(h);
+    bdml_free_voters(v);
+    return status;
+}
+
+int bdml_voters_classes(const bdml_voters *v)
+{
+    return v ? v->points.classes : 0;
+}
+
+bdml_status bdml_vote(bdml_handle *h, bdml_voters *v, int64_t n, const double *x, int64_t ld,
+                      int32_t *label, double *share)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!v) return bdml_fail(h, BDML_ERR_ARGUMENT, "voters must not be NULL");
+    BDML_TRY(check_points(h, v->model, n, x, ld, label ? (void *)label : (void *)share));
+    bdml_la_enter(h);
+    bdml_status status = vote(h, &h->options.neighbors, v, n, x, ld, label, share);
+    bdml_la_leave(h);
+    return status;
+}
+
+/* ---- neighbours ------------------------------------------------------------------------------------- */
+
+typedef struct list {
+    int32_t *index;
+    double *distance; /* or NULL */
+} list;
+
+static void keep(void *user, int64_t first, int64_t rows, int k, const int32_t *index,
+                 const double *distance)
+{
+    list *l = user;
+    size_t cells = (size_t)rows * (size_t)k;
+    memcpy(COL(l->index, k, first), index, sizeof *index * cells);
+    if (l->distance) memcpy(COL(l->distance, k, first), distance, sizeof *distance * cells);
+}
+
+bdml_status bdml_model_neighbors(bdml_handle *h, const bdml_model *model, int64_t n,
+                                 const double *x, int64_t ld, int k, int32_t *index,
+                                 double *distance)
+{
+    bdml_status status = BDML_OK;
+    list found = {index, distance};
+
+    if (!h) return BDML_ERR_ARGUMENT;
+    BDML_TRY(check_points(h, model, n, x, ld, index));
+    if (k < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "k must be at least 1, got %d", k);
+    if (model->points < 1)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "the model keeps no points; train with keep-points = yes");
+    voters v = {.model = model,
+                .points = {model->points, model->q, model->q, model->z, model->y, model->classes}};
+    bdml_la_enter(h);
+    BDML_GO(make_index(h, &h->options.neighbors, &v));
+    status = each_block(h, &v, k, n, x, ld, distance != NULL, keep, &found);
+done:
+    voters_free(&v);
     bdml_la_leave(h);
     return status;
 }

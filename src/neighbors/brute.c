@@ -41,17 +41,18 @@ static void plan(bdml_knn_brute *b, size_t real)
         b->block /= 2;
     double per_thread = size * b->block * b->block + (size + sizeof(bdml_knn_pair)) * b->capacity;
     double per_query = (size + sizeof(int32_t)) * (b->capacity + 1.0);
-    double left = memory - b->threads * per_thread;
+    double whole = row * (double)t->reference.n, left = memory - b->threads * per_thread;
     double state = per_query * (double)t->query.n;
 
-    b->both = t->self && state <= left / 2;
+    b->whole = whole <= memory / 2;
+    if (b->whole) left -= whole;
+    b->both = t->self && state <= (b->whole ? left : left / 2);
     if (b->both) {
-        double rows = (left - state) / row;
         b->chunk_q = b->chunk_r =
-            whole_blocks(b, rows >= (double)t->query.n ? rows : rows / 2, t->query.n);
+            whole_blocks(b, b->whole ? INFINITY : (left - state) / row / 2, t->query.n);
     } else {
-        b->chunk_q = whole_blocks(b, left / 2 / (row + per_query), t->query.n);
-        b->chunk_r = whole_blocks(b, left / 2 / row, t->reference.n);
+        b->chunk_q = whole_blocks(b, left / (b->whole ? 1 : 2) / (row + per_query), t->query.n);
+        b->chunk_r = whole_blocks(b, b->whole ? INFINITY : left / 2 / row, t->reference.n);
     }
     b->held = b->both ? t->query.n : BDML_MIN(b->chunk_q, t->query.n);
 }
@@ -60,21 +61,21 @@ static bdml_status reserve(bdml_knn_brute *b, size_t real)
 {
     bdml_handle *h = b->t->h;
     size_t d = (size_t)b->t->d, held = (size_t)b->held, threads = (size_t)b->threads;
-    size_t n = (size_t)b->t->reference.n, queries = (size_t)b->t->query.n;
+    size_t queries = (size_t)b->t->query.n;
     size_t capacity = (size_t)b->capacity, block = (size_t)b->block;
-    bool one_pack = b->both && b->chunk_q >= b->t->query.n;
-    bool ok = (b->low_r = bdml_alloc(h, n, real)) && (b->wide_r = bdml_alloc(h, n, real)) &&
-              (b->low_q = b->t->self ? b->low_r : bdml_alloc(h, queries, real)) &&
-              (b->wide_q = b->t->self ? b->wide_r : bdml_alloc(h, queries, real)) &&
-              (b->pack_q = bdml_alloc(h, (size_t)b->chunk_q * d, real)) &&
-              (b->pack_r = one_pack ? b->pack_q : bdml_alloc(h, (size_t)b->chunk_r * d, real)) &&
-              (b->count = bdml_alloc(h, held, sizeof *b->count)) &&
-              (b->limit = bdml_alloc(h, held, real)) &&
-              (b->value = bdml_alloc(h, held, capacity * real)) &&
-              (b->slot = bdml_alloc(h, held, capacity * sizeof *b->slot)) &&
-              (b->tile = bdml_alloc(h, threads * block * block, real)) &&
-              (b->high = bdml_alloc(h, threads * capacity, real)) &&
-              (b->pair = bdml_alloc(h, threads * capacity, sizeof *b->pair));
+    bool self = b->t->self, apart = !(b->whole && b->both);
+    bool ok =
+        (b->low_q = self ? b->low_r : bdml_alloc(h, queries, real)) &&
+        (b->wide_q = self ? b->wide_r : bdml_alloc(h, queries, real)) &&
+        (b->pack_q = apart ? bdml_alloc(h, (size_t)b->chunk_q * d, real) : b->frame->pack) &&
+        (b->pack_r = b->whole ? b->frame->pack : bdml_alloc(h, (size_t)b->chunk_r * d, real)) &&
+        (b->count = bdml_alloc(h, held, sizeof *b->count)) &&
+        (b->limit = bdml_alloc(h, held, real)) &&
+        (b->value = bdml_alloc(h, held, capacity * real)) &&
+        (b->slot = bdml_alloc(h, held, capacity * sizeof *b->slot)) &&
+        (b->tile = bdml_alloc(h, threads * block * block, real)) &&
+        (b->high = bdml_alloc(h, threads * capacity, real)) &&
+        (b->pair = bdml_alloc(h, threads * capacity, sizeof *b->pair));
     return ok ? BDML_OK : BDML_ERR_MEMORY;
 }
 
@@ -82,9 +83,9 @@ static void release(bdml_knn_brute *b)
 {
     if (b->low_q != b->low_r) free(b->low_q);
     if (b->wide_q != b->wide_r) free(b->wide_q);
-    if (b->pack_r != b->pack_q) free(b->pack_r);
-    void *owned[] = {b->center, b->low_r, b->wide_r, b->pack_q, b->count, b->limit,
-                     b->value,  b->slot,  b->tile,   b->high,   b->pair};
+    if (b->pack_q != b->frame->pack) free(b->pack_q);
+    if (b->pack_r != b->frame->pack) free(b->pack_r);
+    void *owned[] = {b->count, b->limit, b->value, b->slot, b->tile, b->high, b->pair};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
@@ -101,14 +102,15 @@ static bool matters(const bdml_knn_brute *b, int64_t q, int nq, int64_t r, int n
     return !(rows->from[q + nq - 1] == from && rows->to[q] == to && from <= r && r + nr <= to);
 }
 
-static void pack(const bdml_knn_brute *b, const bdml_knn_kernel *kernel, const bdml_knn_rows *rows,
-                 int64_t first, int64_t count, void *to)
+static void pack(const bdml_knn_brute *b, const bdml_knn_rows *rows, int64_t first, int64_t count,
+                 void *to)
 {
+    const bdml_knn_frame *f = b->frame;
     int64_t blocks = blocks_of(b, count);
 #pragma omp parallel for schedule(static) num_threads(b->threads)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t at = i * b->block;
-        kernel->pack(b, rows, first + at, BDML_MIN(b->block, count - at), to, at);
+        f->kernel->pack(f, b->t->d, rows, first + at, BDML_MIN(b->block, count - at), to, at);
     }
 }
 
@@ -147,16 +149,14 @@ static bdml_status search_apart(bdml_knn_brute *b, const bdml_knn_kernel *kernel
     const bdml_knn_rows *ref = &b->t->reference, *query = &b->t->query;
     bdml_knn_progress p = {.h = b->t->h};
     p.total = blocks_of(b, query->n) * blocks_of(b, ref->n) + 1;
-    bool packed = false;
 
     for (b->first = 0; b->first < query->n; b->first += b->chunk_q) {
         b->held = BDML_MIN(b->chunk_q, query->n - b->first);
         kernel->reset(b);
-        pack(b, kernel, query, b->first, b->held, b->pack_q);
+        pack(b, query, b->first, b->held, b->pack_q);
         for (int64_t r = 0; r < ref->n; r += b->chunk_r) {
             int64_t count = BDML_MIN(b->chunk_r, ref->n - r);
-            if (!packed) pack(b, kernel, ref, r, count, b->pack_r);
-            packed = b->chunk_r >= ref->n; /* once is enough when all of it is there */
+            if (!b->whole) pack(b, ref, r, count, b->pack_r);
             search_chunk(b, kernel, r, count, &p);
             BDML_TRY(p.status);
         }
@@ -217,9 +217,9 @@ static bdml_status search_both(bdml_knn_brute *b, const bdml_knn_kernel *kernel)
     for (int64_t i = 0; i < blocks; i++) omp_init_lock(&lock[i]);
     kernel->reset(b);
     for (int64_t q = 0; q < n; q += b->chunk_q) {
-        pack(b, kernel, rows, q, BDML_MIN(b->chunk_q, n - q), b->pack_q);
+        if (!b->whole) pack(b, rows, q, BDML_MIN(b->chunk_q, n - q), b->pack_q);
         for (int64_t r = q; r < n; r += b->chunk_q) {
-            if (r != q) pack(b, kernel, rows, r, BDML_MIN(b->chunk_q, n - r), b->pack_r);
+            if (r != q) pack(b, rows, r, BDML_MIN(b->chunk_q, n - r), b->pack_r);
             search_chunks(b, kernel, lock, q, r, &p);
             BDML_GO(p.status);
         }
@@ -231,24 +231,36 @@ done:
     return status;
 }
 
+/* All reference rows, once for all searches that keep the frame. */
+static bdml_status pack_whole(const bdml_knn_brute *b, bdml_knn_frame *f)
+{
+    size_t n = (size_t)b->t->reference.n;
+    if (!b->whole || f->pack) return BDML_OK;
+    f->pack = bdml_alloc(b->t->h, n * (size_t)b->t->d, f->kernel->size);
+    if (!f->pack) return BDML_ERR_MEMORY;
+    pack(b, &b->t->reference, 0, b->t->reference.n, f->pack);
+    return BDML_OK;
+}
+
 bdml_status bdml_knn_brute_search(bdml_knn_task *t, bool *usable)
 {
     bdml_status status = BDML_OK;
+    bdml_knn_frame *f = &t->in->frame;
     double products = (double)t->reference.n * (double)t->query.n * (double)t->d;
     bdml_knn_brute b = {.t = t,
+                        .frame = f,
                         .threads = bdml_threads_for(t->h, products),
                         .wide = BDML_KNN_HAS_WIDE()};
-    const bdml_knn_kernel *kernel = NULL;
 
-    *usable = true;
-    BDML_GO(bdml_knn_frame_find(&b, &kernel));
-    if (!kernel) {
-        *usable = false;
-        goto done;
-    }
+    BDML_TRY(bdml_knn_frame_fit(t, b.threads, usable));
+    if (!*usable) return BDML_OK;
+    const bdml_knn_kernel *kernel = f->kernel;
+    b.low_r = f->low;
+    b.wide_r = f->wide;
     plan(&b, kernel->size);
+    BDML_GO(pack_whole(&b, f));
     BDML_GO(reserve(&b, kernel->size));
-    bdml_knn_frame_measure(&b, kernel);
+    if (!t->self) bdml_knn_frame_measure(f, t->d, b.threads, &t->query, b.low_q, b.wide_q);
     BDML_GO(b.both ? search_both(&b, kernel) : search_apart(&b, kernel));
 done:
     release(&b);

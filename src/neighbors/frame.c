@@ -1,4 +1,5 @@
 /* frame.c - where and how large the data are: the center c and scale s of y = s (x - c).
+ * The center is that of the reference rows; the scale has room for the queries too.
  *
  * Products lose digits to |y|^2, so c is put in the middle of the data; as the median of a sample,
  * one far point does not move it. s = 2^-e makes every |y_j| at most 1, so that nothing overflows. */
@@ -29,20 +30,20 @@ static void find_center(int d, const bdml_knn_rows *r, double *center)
     }
 }
 
-/* largest[i] = max_j |x_ij - c_j|, by row; returns the largest of all. */
-static double find_spread(const bdml_knn_brute *b, const bdml_knn_rows *r, double *largest)
+/* largest[i] = max_j |x_ij - c_j|, by row, where it is asked for; returns the largest of all. */
+static double find_spread(const double *center, int d, int threads, const bdml_knn_rows *r,
+                          double *largest)
 {
-    int d = b->t->d;
     double all = 0.0;
-#pragma omp parallel for schedule(static) num_threads(b->threads) reduction(max : all)
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(max : all)
     for (int64_t i = 0; i < r->n; i++) {
         const double *x = r->x + (size_t)i * (size_t)r->ld;
         double most = 0.0;
         for (int j = 0; j < d; j++) {
-            double v = fabs(x[j] - b->center[j]);
+            double v = fabs(x[j] - center[j]);
             most = v > most ? v : most;
         }
-        largest[i] = most;
+        if (largest) largest[i] = most;
         all = most > all ? most : all;
     }
     return all;
@@ -68,55 +69,88 @@ static bool suits_double(int d, double spread)
     return 2 * (p + 1) + ilogb((double)d) + 1 <= 1023 && p > -400;
 }
 
-static void measure_rows(const bdml_knn_brute *b, const bdml_knn_kernel *kernel,
-                         const bdml_knn_rows *r, void *low, void *wide)
+void bdml_knn_frame_measure(const bdml_knn_frame *f, int d, int threads, const bdml_knn_rows *r,
+                            void *low, void *wide)
 {
-    int d = b->t->d;
-#pragma omp parallel for schedule(static) num_threads(b->threads)
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < r->n; i++) {
         const double *x = bdml_knn_point(r, i);
         double norm2 = 0.0;
         for (int j = 0; j < d; j++) {
-            double y = (x[j] - b->center[j]) * b->scale;
+            double y = (x[j] - f->center[j]) * f->scale;
             norm2 += y * y;
         }
-        kernel->measure(b, low, wide, i, norm2);
+        f->kernel->measure(f, low, wide, i, norm2);
     }
 }
 
-/* Fill in center, scale, e, tiny, and choose the kernel: NULL when products cannot serve. */
-bdml_status bdml_knn_frame_find(bdml_knn_brute *b, const bdml_knn_kernel **kernel)
+bdml_status bdml_knn_frame_start(bdml_handle *h, bdml_index *in)
+{
+    bdml_knn_frame *f = &in->frame;
+    int d = in->rows.d;
+    f->center = bdml_alloc(h, (size_t)d, sizeof *f->center);
+    if (!f->center) return BDML_ERR_MEMORY;
+    find_center(d, &in->reference, f->center);
+    int threads = /* NOLINT(clang-analyzer-deadcode.DeadStores): the pragma reads it */
+        bdml_threads_for(h, (double)in->rows.n * (double)d);
+    f->spread = find_spread(f->center, d, threads, &in->reference, NULL);
+    return BDML_OK;
+}
+
+static void forget(bdml_knn_frame *f)
+{
+    free(f->low);
+    free(f->wide);
+    free(f->pack);
+    f->low = f->wide = f->pack = NULL;
+    f->kernel = NULL;
+}
+
+void bdml_knn_frame_free(bdml_knn_frame *f)
+{
+    free(f->center);
+    f->center = NULL;
+    forget(f);
+}
+
+static bdml_status choose_kernel(bdml_knn_task *t, int threads, const bdml_knn_kernel **kernel)
 {
     bdml_status status = BDML_OK;
-    bdml_knn_task *t = b->t;
+    const bdml_knn_frame *f = &t->in->frame;
     double *largest = NULL;
 
-    *kernel = NULL;
-    BDML_NEW(t->h, b->center, t->d);
-    BDML_NEW(t->h, largest, t->reference.n + (t->self ? 0 : t->query.n));
-    find_center(t->d, &t->reference, b->center);
-    double spread = find_spread(b, &t->reference, largest);
-    if (!t->self) spread = BDML_MAX(spread, find_spread(b, &t->query, largest + t->reference.n));
-    if (!suits_double(t->d, spread)) goto done;
-
-    b->scale = spread > 0.0 ? ldexp(1.0, -(ilogb(spread) + 1)) : 1.0;
-    *kernel = t->o->candidates.value == BDML_CANDIDATES_FLOAT &&
-                      suits_float(t->d, t->reference.n, largest, b->scale)
-                  ? &bdml_knn_kernel_float
-                  : &bdml_knn_kernel_double;
-    b->e = 1.01 * (t->d + 16) * ((*kernel)->roundoff + DBL_EPSILON / 2);
-    /* At most 16 roundings to the grid of the kernel per coordinate, |y_j| <= 1, and one to the grid
-     * of double in the plain sum, which stands for s^2 as much here. */
-    b->tiny =
-        (t->d + 8.0) * (16.0 * (*kernel)->underflow + 16.0 * DBL_TRUE_MIN * b->scale * b->scale);
+    *kernel = &bdml_knn_kernel_double;
+    if (t->in->o.candidates.value != BDML_CANDIDATES_FLOAT) return BDML_OK;
+    BDML_NEW(t->h, largest, t->reference.n);
+    find_spread(f->center, t->d, threads, &t->reference, largest);
+    if (suits_float(t->d, t->reference.n, largest, f->scale)) *kernel = &bdml_knn_kernel_float;
 done:
     free(largest);
     return status;
 }
 
-/* low and wide of all rows; memory is there. */
-void bdml_knn_frame_measure(bdml_knn_brute *b, const bdml_knn_kernel *kernel)
+/* Queries farther out than any before: everything is measured anew in a smaller scale. */
+bdml_status bdml_knn_frame_fit(bdml_knn_task *t, int threads, bool *usable)
 {
-    measure_rows(b, kernel, &b->t->reference, b->low_r, b->wide_r);
-    if (!b->t->self) measure_rows(b, kernel, &b->t->query, b->low_q, b->wide_q);
+    bdml_knn_frame *f = &t->in->frame;
+    double spread = f->spread;
+    if (!t->self) spread = BDML_MAX(spread, find_spread(f->center, t->d, threads, &t->query, NULL));
+    *usable = suits_double(t->d, spread);
+    double scale = spread > 0.0 ? ldexp(1.0, -(ilogb(spread) + 1)) : 1.0;
+    if (!*usable || (f->kernel && scale >= f->scale)) return BDML_OK;
+
+    const bdml_knn_kernel *kernel;
+    forget(f);
+    f->scale = scale;
+    BDML_TRY(choose_kernel(t, threads, &kernel));
+    f->e = 1.01 * (t->d + 16) * (kernel->roundoff + DBL_EPSILON / 2);
+    /* At most 16 roundings to the grid of the kernel per coordinate, |y_j| <= 1, and one to the grid
+     * of double in the plain sum, which stands for s^2 as much here. */
+    f->tiny = (t->d + 8.0) * (16.0 * kernel->underflow + 16.0 * DBL_TRUE_MIN * scale * scale);
+    f->low = bdml_alloc(t->h, (size_t)t->reference.n, kernel->size);
+    f->wide = bdml_alloc(t->h, (size_t)t->reference.n, kernel->size);
+    if (!f->low || !f->wide) return BDML_ERR_MEMORY;
+    f->kernel = kernel;
+    bdml_knn_frame_measure(f, t->d, threads, &t->reference, f->low, f->wide);
+    return BDML_OK;
 }

@@ -26,10 +26,42 @@ static inline const double *bdml_knn_point(const bdml_knn_rows *r, int64_t posit
     return r->x + (size_t)bdml_knn_row(r, position) * (size_t)r->ld;
 }
 
-/* One search: reference rows, query rows (the same object when `self`), what is asked. */
+/* from, to of the queries r, whose classes are query_label. */
+bdml_status bdml_knn_find_ranges(bdml_handle *h, const int32_t *query_label, const int32_t *label,
+                                 const bdml_knn_rows *reference, bdml_knn_rows *r);
+/* order of r: by class, then by row number. */
+bdml_status bdml_knn_order(bdml_handle *h, const int32_t *label, bdml_knn_rows *r);
+/* BDML_ERR_ARGUMENT or BDML_ERR_DATA unless these can be searched; what: "reference", "query". */
+bdml_status bdml_knn_check_rows(bdml_handle *h, const char *what, const bdml_rows *r);
+
+/* ---- the index (index.c) ------------------------------------------------------------------------ */
+
+typedef struct bdml_knn_kernel bdml_knn_kernel;
+typedef struct bdml_knn_tree bdml_knn_tree;
+
+/* The reference rows as products need them: y = s (x - c), see below. Made for the widest queries so far. */
+typedef struct bdml_knn_frame {
+    double *center;                /* d */
+    double spread;                 /* largest |x_j - c_j| of the reference rows */
+    double scale;                  /* s */
+    double e, tiny;                /* of the error bounds */
+    const bdml_knn_kernel *kernel; /* NULL: not made yet */
+    void *low, *wide;              /* by position, of the kernel's real type */
+    void *pack;                    /* y of all rows; NULL where memory forbids */
+} bdml_knn_frame;
+
+struct bdml_index {
+    bdml_neighbor_options o;
+    bdml_rows rows;          /* as given */
+    bdml_knn_rows reference; /* ordered by class where there are classes */
+    bdml_knn_frame frame;
+    bdml_knn_tree *tree, *forest; /* of all rows, of each class: NULL until first asked for */
+};
+
+/* One search: the index, query rows (its own when `self`), what is asked. */
 typedef struct bdml_knn_task {
     bdml_handle *h;
-    const bdml_neighbor_options *o;
+    bdml_index *in;
     int d, k;
     bool self; /* queries are the reference rows, each without itself */
     bdml_restrict which;
@@ -38,11 +70,6 @@ typedef struct bdml_knn_task {
     int32_t *index;   /* out, by query row number */
     double *distance; /* out, or NULL */
 } bdml_knn_task;
-
-bdml_status bdml_knn_task_init(bdml_handle *h, const bdml_neighbor_options *o,
-                               const bdml_rows *rows, const bdml_rows *queries, bdml_restrict which,
-                               int k, int32_t *index, double *distance, bdml_knn_task *t);
-void bdml_knn_task_free(bdml_knn_task *t);
 
 /* ---- progress from inside a parallel region (search.c) ------------------------------------------ */
 
@@ -105,21 +132,20 @@ void bdml_knn_emit(const bdml_knn_task *t, int64_t row, const bdml_knn_pair *pai
  * v > limit_a proves that b is not among the k nearest. What is left is ranked by `distance`. */
 typedef struct bdml_knn_brute {
     bdml_knn_task *t;
-    double *center; /* d */
-    double scale;   /* s */
-    double e, tiny;
+    const bdml_knn_frame *frame;
     bool both; /* a tile of products serves its rows and its columns: queries = reference rows */
     int threads;
     bool wide; /* the processor has what BDML_KNN_WIDE functions need */
 
     /* Sizes that keep the working memory in its bound. */
     int block;                /* rows of a tile */
+    bool whole;               /* the index keeps all reference rows packed */
     int64_t chunk_q, chunk_r; /* rows packed at once */
     int capacity;             /* candidates a query can hold */
 
     /* Of the kernel's real type. */
     void *low_r, *wide_r, *low_q, *wide_q; /* by position; _q are _r when self */
-    void *pack_q, *pack_r;                 /* chunks of y */
+    void *pack_q, *pack_r;                 /* chunks of y; the index's own when it holds all */
 
     /* Candidates of queries first .. first + held - 1. */
     int64_t first, held;
@@ -145,14 +171,14 @@ typedef struct bdml_knn_brute {
 #endif
 
 /* What depends on the real type; one instance for double, one for float. */
-typedef struct bdml_knn_kernel {
+struct bdml_knn_kernel {
     size_t size;
     double roundoff, underflow; /* u; smallest positive number */
     /* low and wide of position i. */
-    void (*measure)(const bdml_knn_brute *b, void *low, void *wide, int64_t i, double norm2);
+    void (*measure)(const bdml_knn_frame *f, void *low, void *wide, int64_t i, double norm2);
     /* y of positions first .. first + count - 1 into pack. */
-    void (*pack)(const bdml_knn_brute *b, const bdml_knn_rows *rows, int64_t first, int64_t count,
-                 void *pack, int64_t at);
+    void (*pack)(const bdml_knn_frame *f, int d, const bdml_knn_rows *rows, int64_t first,
+                 int64_t count, void *pack, int64_t at);
     /* tile (nr x nq) = -2 Y_r' Y_q; row offsets are those inside the packs. */
     void (*product)(const bdml_knn_brute *b, const void *pack_q, int64_t q, int nq,
                     const void *pack_r, int64_t r, int nr, int thread);
@@ -161,13 +187,18 @@ typedef struct bdml_knn_kernel {
     void (*reset)(bdml_knn_brute *b);
     /* Rank the candidates of query position q and write its output row. */
     void (*finish)(bdml_knn_brute *b, int64_t q, int thread);
-} bdml_knn_kernel;
+};
 
 extern const bdml_knn_kernel bdml_knn_kernel_double, bdml_knn_kernel_float;
 
-/* frame.c: center, scale, e, tiny and the kernel, NULL when products cannot serve; low and wide. */
-bdml_status bdml_knn_frame_find(bdml_knn_brute *b, const bdml_knn_kernel **kernel);
-void bdml_knn_frame_measure(bdml_knn_brute *b, const bdml_knn_kernel *kernel);
+/* The center and spread of the reference rows of an index (frame.c). */
+bdml_status bdml_knn_frame_start(bdml_handle *h, bdml_index *in);
+void bdml_knn_frame_free(bdml_knn_frame *f);
+/* A frame in which the queries of the task fit too. *usable false: products cannot serve. */
+bdml_status bdml_knn_frame_fit(bdml_knn_task *t, int threads, bool *usable);
+/* low and wide of rows. */
+void bdml_knn_frame_measure(const bdml_knn_frame *f, int d, int threads, const bdml_knn_rows *r,
+                            void *low, void *wide);
 
 /* *usable false: the range of the numbers is beyond what products can bracket; nothing was done. */
 bdml_status bdml_knn_brute_search(bdml_knn_task *t, bool *usable);
@@ -175,7 +206,8 @@ bdml_status bdml_knn_brute_search(bdml_knn_task *t, bool *usable);
 /* ---- tree (tree.c) ---------------------------------------------------------------------------------- */
 
 bdml_status bdml_knn_tree_search(bdml_knn_task *t);
-/* Whether the settings and the shape of the task call for the tree. */
-bool bdml_knn_tree_pays(const bdml_knn_task *t);
+void bdml_knn_tree_free(bdml_knn_tree *tree);
+/* Whether the settings and the shape of the reference rows call for the tree. */
+bool bdml_knn_tree_pays(const bdml_index *in);
 
 #endif

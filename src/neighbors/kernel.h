@@ -26,20 +26,19 @@ enum { STRIDE = 32 }; /* products compared at once: a multiple of any vector reg
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-static void KERNEL(measure)(const bdml_knn_brute *b, void *low, void *wide, int64_t i, double norm2)
+static void KERNEL(measure)(const bdml_knn_frame *f, void *low, void *wide, int64_t i, double norm2)
 {
-    ((REAL *)low)[i] = (REAL)(norm2 * (1.0 - 2.0 * b->e) - b->tiny);
-    ((REAL *)wide)[i] = (REAL)(norm2 * (4.0 * b->e) + 2.0 * b->tiny);
+    ((REAL *)low)[i] = (REAL)(norm2 * (1.0 - 2.0 * f->e) - f->tiny);
+    ((REAL *)wide)[i] = (REAL)(norm2 * (4.0 * f->e) + 2.0 * f->tiny);
 }
 
-static void KERNEL(pack)(const bdml_knn_brute *b, const bdml_knn_rows *rows, int64_t first,
+static void KERNEL(pack)(const bdml_knn_frame *f, int d, const bdml_knn_rows *rows, int64_t first,
                          int64_t count, void *pack, int64_t at)
 {
-    int d = b->t->d;
     for (int64_t i = 0; i < count; i++) {
         const double *x = bdml_knn_point(rows, first + i);
         REAL *y = COL((REAL *)pack, d, at + i);
-        for (int j = 0; j < d; j++) y[j] = (REAL)((x[j] - b->center[j]) * b->scale);
+        for (int j = 0; j < d; j++) y[j] = (REAL)((x[j] - f->center[j]) * f->scale);
     }
 }
 
@@ -139,8 +138,9 @@ static void KERNEL(refine)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q)
 
     KERNEL(measure_exactly)(b, w, q);
     bdml_knn_select(w->pair, count, k);
-    double worst = w->pair[k - 1].distance * b->scale * b->scale, low = (double)w->low_q[q];
-    double limit = worst - low + 8.0 * ROUNDOFF * (worst + fabs(low)) + 2.0 * b->tiny;
+    double scale = b->frame->scale;
+    double worst = w->pair[k - 1].distance * scale * scale, low = (double)w->low_q[q];
+    double limit = worst - low + 8.0 * ROUNDOFF * (worst + fabs(low)) + 2.0 * b->frame->tiny;
     if (limit < (double)w->limit[at]) w->limit[at] = (REAL)limit;
     /* Ascending slots, so that moving down never overwrites what is still needed. */
     for (int c = 0; c < count; c++) w->high[c] = 0;

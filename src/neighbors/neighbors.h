@@ -6,10 +6,22 @@
 
 #include "stats/stats.h"
 
-/* The k nearest of `rows` for every one of `queries`; NULL: the rows themselves, each without itself. Classes
- * are looked at where `which` restricts by them. index: queries*k, nearest first, ties to the lower index, -1
+/* ---- search (search.c) -------------------------------------------------------------------------------- */
+
+/* Rows made ready to be searched, once for many queries. The rows are borrowed until it is freed; their classes
+ * are needed where a search is restricted by them, and may be NULL otherwise. */
+typedef struct bdml_index bdml_index;
+bdml_status bdml_index_build(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
+                             bdml_index **out);
+void bdml_index_free(bdml_index *index);
+
+/* The k nearest rows of the index for every one of `queries`; NULL: the rows themselves, each without itself.
+ * Not by two threads at a time: what a search needs is made when first asked for. index: queries*k, nearest first, ties to the lower index, -1
  * padded; distance (squared, may be NULL) infinity padded. Distances are those of the plain double loop
  * sum (a_j-b_j)^2, j ascending, to the bit. */
+bdml_status bdml_index_query(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
+                             bdml_restrict which, int k, int32_t *index, double *distance);
+/* An index for one search. */
 bdml_status bdml_knn_search(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
                             const bdml_rows *queries, bdml_restrict which, int k, int32_t *index,
                             double *distance);

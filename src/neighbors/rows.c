@@ -1,4 +1,4 @@
-/* rows.c - check a search and put its rows in order: by class where classes matter. */
+/* rows.c - check rows and put them in order: by class where classes matter. */
 #include "neighbors/internal.h"
 
 #include <stdlib.h>
@@ -29,29 +29,16 @@ static bdml_status check_finite(bdml_handle *h, const char *what, const bdml_row
                      (long long)bad, j, row[j]);
 }
 
-static bdml_status check_search(bdml_handle *h, const bdml_rows *r, const bdml_rows *q,
-                                bdml_restrict which, int k, const int32_t *index)
+bdml_status bdml_knn_check_rows(bdml_handle *h, const char *what, const bdml_rows *r)
 {
-    int64_t queries = q ? q->n : r->n;
-
-    if (r->n < 0 || r->n > INT32_MAX || queries < 0 || queries > INT32_MAX)
-        return bdml_fail(
-            h, BDML_ERR_ARGUMENT,
-            "rows must be from 0 to %d in number, got %lld reference and %lld query rows",
-            INT32_MAX, (long long)r->n, (long long)queries);
+    if (r->n < 0 || r->n > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "%s rows must be from 0 to %d in number, got %lld",
+                         what, INT32_MAX, (long long)r->n);
     if (r->d < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "d must be at least 1, got %d", r->d);
-    if (k < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "k must be at least 1, got %d", k);
-    if (which < BDML_ANY_CLASS || which > BDML_OTHER_CLASS)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "which must be a bdml_restrict, got %d", (int)which);
-    if (r->ld < r->d || (q && q->ld < r->d))
+    if (r->ld < r->d)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "leading dimensions must be at least d = %d", r->d);
-    if ((!r->x && r->n > 0) || (!index && queries > 0))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "reference and index must not be NULL");
-    if (which != BDML_ANY_CLASS && ((!r->y && r->n > 0) || (q && !q->y && queries > 0)))
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "a search restricted by class needs the labels of all rows, got NULL");
-    BDML_TRY(check_finite(h, "reference", r));
-    return q ? check_finite(h, "query", q) : BDML_OK;
+    if (!r->x && r->n > 0) return bdml_fail(h, BDML_ERR_ARGUMENT, "%s rows must not be NULL", what);
+    return check_finite(h, what, r);
 }
 
 /* ---- order by class ------------------------------------------------------------------------------ */
@@ -65,7 +52,7 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Rows by (label, row number). */
-static bdml_status order_by_class(bdml_handle *h, const int32_t *label, bdml_knn_rows *r)
+bdml_status bdml_knn_order(bdml_handle *h, const int32_t *label, bdml_knn_rows *r)
 {
     bdml_status status = BDML_OK;
     uint64_t *key = NULL;
@@ -83,8 +70,8 @@ done:
 
 /* from, to: where the class of each query position lies among the reference positions. One walk
  * along both, as both are in order of class. */
-static bdml_status find_ranges(bdml_handle *h, const int32_t *query_label, const int32_t *label,
-                               const bdml_knn_rows *ref, bdml_knn_rows *r)
+bdml_status bdml_knn_find_ranges(bdml_handle *h, const int32_t *query_label, const int32_t *label,
+                                 const bdml_knn_rows *ref, bdml_knn_rows *r)
 {
     bdml_status status = BDML_OK;
     int64_t from = 0, to = 0;
@@ -102,50 +89,4 @@ static bdml_status find_ranges(bdml_handle *h, const int32_t *query_label, const
     }
 done:
     return status;
-}
-
-/* ---- the task ------------------------------------------------------------------------------------- */
-
-static bdml_status order_rows(bdml_knn_task *t)
-{
-    if (t->which == BDML_ANY_CLASS) return BDML_OK;
-    BDML_TRY(order_by_class(t->h, t->label, &t->reference));
-    if (t->self)
-        t->query.order = t->reference.order;
-    else
-        BDML_TRY(order_by_class(t->h, t->query_label, &t->query));
-    return find_ranges(t->h, t->query_label, t->label, &t->reference, &t->query);
-}
-
-bdml_status bdml_knn_task_init(bdml_handle *h, const bdml_neighbor_options *o,
-                               const bdml_rows *rows, const bdml_rows *queries, bdml_restrict which,
-                               int k, int32_t *index, double *distance, bdml_knn_task *t)
-{
-    const bdml_rows *asked = queries ? queries : rows;
-    memset(t, 0, sizeof *t);
-    BDML_TRY(check_search(h, rows, queries, which, k, index));
-    *t = (bdml_knn_task){.h = h,
-                         .o = o,
-                         .d = rows->d,
-                         .k = k,
-                         .self = !queries,
-                         .which = which,
-                         .label = rows->y,
-                         .query_label = asked->y,
-                         .reference = {.n = rows->n, .x = rows->x, .ld = rows->ld},
-                         .query = {.n = asked->n, .x = asked->x, .ld = asked->ld},
-                         .index = index,
-                         .distance = distance};
-    bdml_status status = order_rows(t);
-    if (status != BDML_OK) bdml_knn_task_free(t);
-    return status;
-}
-
-void bdml_knn_task_free(bdml_knn_task *t)
-{
-    if (!t->self) free(t->query.order);
-    free(t->query.from);
-    free(t->query.to);
-    free(t->reference.order);
-    memset(t, 0, sizeof *t);
 }

@@ -1,5 +1,7 @@
-/* search.c - k nearest neighbours: the entry points, and the choice between products and a tree. */
+/* search.c - k nearest neighbours: the index, the entry points, and the choice between products and a tree. */
 #include "neighbors/internal.h"
+
+#include <stdlib.h>
 
 /* Only thread 0 may call back; the others see the flag it sets. */
 bool bdml_knn_step(bdml_knn_progress *p, int thread)
@@ -20,6 +22,69 @@ bool bdml_knn_step(bdml_knn_progress *p, int thread)
     return stop != 0;
 }
 
+/* ---- the index --------------------------------------------------------------------------------------- */
+
+void bdml_index_free(bdml_index *in)
+{
+    if (!in) return;
+    free(in->reference.order);
+    bdml_knn_frame_free(&in->frame);
+    bdml_knn_tree_free(in->tree);
+    bdml_knn_tree_free(in->forest);
+    free(in);
+}
+
+bdml_status bdml_index_build(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
+                             bdml_index **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_index *in = NULL;
+
+    *out = NULL;
+    BDML_TRY(bdml_knn_check_rows(h, "reference", rows));
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_NEIGHBORS);
+    BDML_NEW(h, in, 1);
+    in->o = *o;
+    in->rows = *rows;
+    in->reference = (bdml_knn_rows){.n = rows->n, .x = rows->x, .ld = rows->ld};
+    if (rows->y) BDML_GO(bdml_knn_order(h, rows->y, &in->reference));
+    if (rows->n > 0) BDML_GO(bdml_knn_frame_start(h, in));
+    *out = in;
+    in = NULL;
+done:
+    bdml_phase_leave(h, previous);
+    bdml_index_free(in);
+    return status;
+}
+
+/* ---- a search --------------------------------------------------------------------------------------- */
+
+static bdml_status check_search(bdml_handle *h, const bdml_index *in, const bdml_rows *queries,
+                                bdml_restrict which, int k, const int32_t *index)
+{
+    const bdml_rows *asked = queries ? queries : &in->rows;
+    if (k < 1) return bdml_fail(h, BDML_ERR_ARGUMENT, "k must be at least 1, got %d", k);
+    if (which < BDML_ANY_CLASS || which > BDML_OTHER_CLASS)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "which must be a bdml_restrict, got %d", (int)which);
+    if (!index && asked->n > 0) return bdml_fail(h, BDML_ERR_ARGUMENT, "index must not be NULL");
+    if (asked->d != in->rows.d)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "queries have %d values, the reference rows %d",
+                         asked->d, in->rows.d);
+    if (which != BDML_ANY_CLASS && ((!in->rows.y && in->rows.n > 0) || (!asked->y && asked->n > 0)))
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "a search restricted by class needs the labels of all rows, got NULL");
+    return queries ? bdml_knn_check_rows(h, "query", queries) : BDML_OK;
+}
+
+/* Where classes matter, queries are in the order of their classes too. */
+static bdml_status order_queries(bdml_knn_task *t)
+{
+    if (t->self) t->query.order = t->reference.order;
+    if (t->which == BDML_ANY_CLASS) return BDML_OK;
+    if (!t->self) BDML_TRY(bdml_knn_order(t->h, t->query_label, &t->query));
+    return bdml_knn_find_ranges(t->h, t->query_label, t->label, &t->reference, &t->query);
+}
+
 static bdml_status run(bdml_knn_task *t)
 {
     bool usable = false;
@@ -28,22 +93,51 @@ static bdml_status run(bdml_knn_task *t)
         for (int64_t i = 0; i < t->query.n; i++) bdml_knn_emit(t, i, NULL, 0);
         return BDML_OK;
     }
-    if (!bdml_knn_tree_pays(t)) BDML_TRY(bdml_knn_brute_search(t, &usable));
+    if (!bdml_knn_tree_pays(t->in)) BDML_TRY(bdml_knn_brute_search(t, &usable));
     return usable ? BDML_OK : bdml_knn_tree_search(t);
+}
+
+bdml_status bdml_index_query(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
+                             bdml_restrict which, int k, int32_t *index, double *distance)
+{
+    bdml_status status = BDML_OK;
+    BDML_TRY(check_search(h, in, queries, which, k, index));
+    const bdml_rows *asked = queries ? queries : &in->rows;
+    bdml_knn_task t = {.h = h,
+                       .in = in,
+                       .d = in->rows.d,
+                       .k = k,
+                       .self = !queries,
+                       .which = which,
+                       .label = in->rows.y,
+                       .query_label = asked->y,
+                       .reference = in->reference,
+                       .query = {.n = asked->n, .x = asked->x, .ld = asked->ld},
+                       .index = index,
+                       .distance = distance};
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_NEIGHBORS);
+    BDML_GO(order_queries(&t));
+    BDML_GO(bdml_progress(h, "neighbors", 0, 1));
+    BDML_GO(run(&t));
+    BDML_GO(bdml_progress(h, "neighbors", 1, 1));
+done:
+    bdml_phase_leave(h, previous);
+    if (!t.self) free(t.query.order);
+    free(t.query.from);
+    free(t.query.to);
+    return status;
 }
 
 bdml_status bdml_knn_search(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
                             const bdml_rows *queries, bdml_restrict which, int k, int32_t *index,
                             double *distance)
 {
-    bdml_knn_task t;
-    BDML_TRY(bdml_knn_task_init(h, o, rows, queries, which, k, index, distance, &t));
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_NEIGHBORS);
-    bdml_status status = bdml_progress(h, "neighbors", 0, 1);
-    if (status == BDML_OK) status = run(&t);
-    if (status == BDML_OK) status = bdml_progress(h, "neighbors", 1, 1);
-    bdml_phase_leave(h, previous);
-    bdml_knn_task_free(&t);
+    bdml_index *in = NULL;
+    bdml_rows reference = *rows;
+    if (which == BDML_ANY_CLASS) reference.y = NULL; /* classes do not matter */
+    BDML_TRY(bdml_index_build(h, o, &reference, &in));
+    bdml_status status = bdml_index_query(h, in, queries, which, k, index, distance);
+    bdml_index_free(in);
     return status;
 }
 

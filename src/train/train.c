@@ -102,7 +102,8 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     BDML_GO(bdml_model_new(h, data, &prepare, prepared.d, &model));
     bdml_training t = {data->n, prepared.d, prepared.x, data->y, data->classes, given, NULL};
     BDML_GO(method->fit(h, o, &t, model));
-    BDML_GO(bdml_model_keep_points(h, model, data->n, prepared.x, data->y));
+    bdml_yes_no_auto keep = (bdml_yes_no_auto)o->train.keep_points.value;
+    BDML_GO(bdml_model_keep_points(h, keep, model, data->n, prepared.x, data->y));
     if (given) BDML_GO(bdml_calibrate(h, data, given, model));
     BDML_GO(describe(h, o, method, data, bdml_now() - start, model));
 done:
