@@ -121,19 +121,19 @@ static bdml_status disagreement(bdml_handle *h, int d, int most, const double *s
 /* ---- the two domains -------------------------------------------------------------------------------- */
 
 /* Leading components, at most `most`; *count: how many there are. */
-static bdml_status components(bdml_handle *h, int64_t n, int d, const double *x, int most,
-                              bdml_prepare *p, int *count)
+static bdml_status components(bdml_handle *h, uint64_t seed, int64_t n, int d, const double *x,
+                              int most, bdml_prepare *p, int *count)
 {
     bdml_dataset data = {.n = n, .d = d, .x = (double *)x};
     int asked = (int)BDML_MIN((int64_t)most, n - 1);
     *p = (bdml_prepare){.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
-    BDML_TRY(bdml_pca_fit(h, asked, (uint64_t)h->options.general.seed.value, &data, p));
+    BDML_TRY(bdml_pca_fit(h, asked, seed, &data, p));
     *count = p->d_out;
     return BDML_OK;
 }
 
-static bdml_status choose(bdml_handle *h, const bdml_training *t, const bdml_prepare *s,
-                          const bdml_prepare *u, int most, int *q)
+static bdml_status choose(bdml_handle *h, uint64_t seed, const bdml_training *t,
+                          const bdml_prepare *s, const bdml_prepare *u, int most, int *q)
 {
     bdml_status status = BDML_OK;
     size_t row = sizeof(double) * (size_t)t->d;
@@ -144,7 +144,7 @@ static bdml_status choose(bdml_handle *h, const bdml_training *t, const bdml_pre
     BDML_NEW(h, x, (size_t)(t->n + t->target->n) * (size_t)t->d);
     memcpy(x, t->x, (size_t)t->n * row);
     memcpy(COL(x, t->d, t->n), t->target->x, (size_t)t->target->n * row);
-    BDML_GO(components(h, t->n + t->target->n, t->d, x, most, &both, &count));
+    BDML_GO(components(h, seed, t->n + t->target->n, t->d, x, most, &both, &count));
     status = disagreement(h, t->d, BDML_MIN(most, count), s->basis, u->basis, both.basis, q);
 done:
     bdml_prepare_free(&both);
@@ -152,7 +152,7 @@ done:
     return status;
 }
 
-bdml_status bdml_geodesic_fit(bdml_handle *h, int subspace, const bdml_training *t,
+bdml_status bdml_geodesic_fit(bdml_handle *h, int subspace, uint64_t seed, const bdml_training *t,
                               bdml_geodesic *out)
 {
     bdml_status status = BDML_OK;
@@ -167,10 +167,10 @@ bdml_status bdml_geodesic_fit(bdml_handle *h, int subspace, const bdml_training 
             h, BDML_ERR_DATA,
             "subspaces of two domains need at least 2 points of each; got %lld and %lld",
             (long long)t->n, (long long)(t->target ? t->target->n : 0));
-    BDML_GO(components(h, t->n, t->d, t->x, most, &s, &ns));
-    BDML_GO(components(h, t->target->n, t->d, t->target->x, ns, &u, &nt));
+    BDML_GO(components(h, seed, t->n, t->d, t->x, most, &s, &ns));
+    BDML_GO(components(h, seed, t->target->n, t->d, t->target->x, ns, &u, &nt));
     q = most = BDML_MIN(ns, nt);
-    if (automatic) BDML_GO(choose(h, t, &s, &u, most, &q));
+    if (automatic) BDML_GO(choose(h, seed, t, &s, &u, most, &q));
     status = bdml_geodesic_between(h, t->d, q, s.basis, u.basis, out);
 done:
     bdml_prepare_free(&s);

@@ -18,7 +18,7 @@ typedef struct bdml_geodesic {
 
 /* PCA subspaces of t's points and of its target domain; their dimension; 0: by the
  * disagreement of the two. */
-bdml_status bdml_geodesic_fit(bdml_handle *h, int subspace, const bdml_training *t,
+bdml_status bdml_geodesic_fit(bdml_handle *h, int subspace, uint64_t seed, const bdml_training *t,
                               bdml_geodesic *out);
 /* Between the spans of two orthonormal bases, d x q each. */
 bdml_status bdml_geodesic_between(bdml_handle *h, int d, int q, const double *ps, const double *pt,

@@ -36,7 +36,8 @@ bdml_status bdml_fit_gfk(bdml_handle *h, const bdml_options *o, const bdml_train
     bdml_geodesic g = {0};
     double *l = NULL;
 
-    BDML_GO(bdml_geodesic_fit(h, (int)o->methods.subspace.value, t, &g));
+    BDML_GO(bdml_geodesic_fit(h, (int)o->methods.subspace.value, (uint64_t)o->general.seed.value, t,
+                              &g));
     BDML_NEW(h, l, 2 * (size_t)g.q * (size_t)g.d);
     for (int i = 0; i < g.q; i++) put_rows(&g, i, l);
     BDML_GO(bdml_model_set_map(h, model, 2 * g.q, l));

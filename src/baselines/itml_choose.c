@@ -40,7 +40,7 @@ bdml_status bdml_itml_choose(bdml_handle *h, const bdml_options *o, const bdml_t
     bdml_fold fold = {0};
     int best = 0;
 
-    if (!t->y || bdml_pairs_given(h, t))
+    if (!t->y || bdml_pairs_given(&o->constraints, t))
         return bdml_fail(
             h, BDML_ERR_ARGUMENT,
             "itml-gamma 0 chooses by cross-validation, which needs labels and pairs drawn "

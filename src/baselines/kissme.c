@@ -187,7 +187,7 @@ bdml_status bdml_fit_kissme(bdml_handle *h, const bdml_options *o, const bdml_tr
                             bdml_model *model)
 {
     bdml_solution told = {0};
-    bool listed = bdml_pairs_given(h, t) || o->methods.random_pairs.value > 0;
+    bool listed = bdml_pairs_given(&o->constraints, t) || o->methods.random_pairs.value > 0;
     if (listed || !t->y)
         BDML_TRY(from_pairs(h, o, t, &told, model));
     else

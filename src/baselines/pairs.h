@@ -20,7 +20,7 @@
 bdml_status bdml_pairs_choose(bdml_handle *h, const bdml_options *o, const char *method,
                               const bdml_training *t, bdml_lists *out);
 /* True when the pairs are given, by the caller or by files. */
-bool bdml_pairs_given(const bdml_handle *h, const bdml_training *t);
+bool bdml_pairs_given(const bdml_constraint_options *o, const bdml_training *t);
 
 /* ---- scatters (scatters.c) ------------------------------------------------------------------------------------ */
 

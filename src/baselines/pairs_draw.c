@@ -207,15 +207,14 @@ done:
     return status;
 }
 
-bool bdml_pairs_given(const bdml_handle *h, const bdml_training *t)
+bool bdml_pairs_given(const bdml_constraint_options *o, const bdml_training *t)
 {
-    return t->constraints || bdml_constraint_files_given(&h->options.constraints);
+    return t->constraints || bdml_constraint_files_given(o);
 }
 
-static bdml_status need_both(bdml_handle *h, const char *method, const bdml_training *t,
+static bdml_status need_both(bdml_handle *h, const char *method, bool drawn,
                              const bdml_lists *lists)
 {
-    bool drawn = !bdml_pairs_given(h, t);
     if (lists->target.count == 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s needs similar pairs, and %s", method,
                          drawn ? "no class has two points" : "none are given");
@@ -242,7 +241,7 @@ bdml_status bdml_pairs_choose(bdml_handle *h, const bdml_options *o, const char 
     } else {
         BDML_GO(draw(h, o, method, t, out));
     }
-    status = need_both(h, method, t, out);
+    status = need_both(h, method, !bdml_pairs_given(&o->constraints, t), out);
 done:
     bdml_free_constraints(files);
     if (status != BDML_OK) bdml_lists_free(out);

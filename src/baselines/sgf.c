@@ -20,7 +20,8 @@ bdml_status bdml_fit_sgf(bdml_handle *h, const bdml_options *o, const bdml_train
     double scale = 1.0 / sqrt(steps + 1.0), *l = NULL;
     bdml_geodesic g = {0};
 
-    BDML_GO(bdml_geodesic_fit(h, (int)o->methods.subspace.value, t, &g));
+    BDML_GO(bdml_geodesic_fit(h, (int)o->methods.subspace.value, (uint64_t)o->general.seed.value, t,
+                              &g));
     if (g.q > INT32_MAX / (steps + 1)) {
         status = bdml_fail(h, BDML_ERR_ARGUMENT, "flow-steps %d are too many for a subspace of %d",
                            steps, g.q);
