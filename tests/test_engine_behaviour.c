@@ -1,6 +1,8 @@
 /* test_engine_behaviour.c - the certified solver: proofs, collapse, warm starts, limits, bits and memory. */
 #include "engine_toy.h"
 
+#include "solver/engine.h"
+
 /* ---- infeasible ----------------------------------------------------------------------------- */
 
 /* d(0,2) > d(0,1) and d(0,1) > d(0,2) contradict each other for every M; the other triplets do
@@ -73,6 +75,37 @@ static void collapse_is_at_the_threshold(void **state)
             check_true(r.C0 == C0);
             plain_check(h, &(plain){T.n, T.d, T.x, T.c, NULL}, &s, &r);
             bdml_solve_result_free(&r);
+            toy_free(&T);
+        }
+}
+
+/* ---- scaling -------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Eq. 12: the median of b is 1 (soft), or the geometric mean of median and largest is (hard). */
+static void typical_margin_is_one(void **state)
+{
+    bdml_handle *h = *state;
+    for (uint64_t seed = 0; seed < 20; seed++)
+        for (int hard = 0; hard < 2; hard++) {
+            toy T = make_toy(h, 400 + seed, 40, 4, 4, 51 + (int)seed, seed % 2 ? "mw" : "p");
+            bdml_solve_settings s = bdml_solve_defaults();
+            bdml_problem *p;
+            bdml_engine e;
+            s.hard = hard;
+            check_ok(h, bdml_problem_new(h, T.n, T.d, T.x, T.d, T.c, NULL, false, &p));
+            check_ok(h, bdml_engine_init(&e, h, p, &s));
+            bdml_scale(&e);
+            qsort(e.b, (size_t)e.m, sizeof *e.b, ascending);
+            double median = e.b[e.m / 2], largest = e.b[e.m - 1];
+            check_close(hard ? sqrt(median * largest) : median, 1.0, 1e-14);
+            bdml_engine_free(&e);
+            bdml_problem_free(p);
             toy_free(&T);
         }
 }
@@ -340,6 +373,7 @@ int main(void)
         handle_test(contradictions_are_proven_and_named),
         handle_test(identical_points_are_a_proof),
         handle_test(collapse_is_at_the_threshold),
+        handle_test(typical_margin_is_one),
         handle_test(warm_start_is_shorter),
         handle_test(brackets_are_nested),
         handle_test(units_and_origin_do_not_matter),

@@ -50,15 +50,17 @@ void bdml_scale(bdml_engine *e)
 {
     const bdml_problem *p = e->p;
     const bdml_constraints *c = p->c;
+    double largest = 0.0;
 
     for (int64_t t = 0; t < e->m; t++) {
         e->w[t] = 1.0 / BDML_MAX(p->norm[t], SHORTEST_ROW * p->norm_mean);
         e->b[t] = e->s->margin * (c->margin ? c->margin[t] : 1.0) * e->w[t];
         e->y_try[t] = e->b[t];
+        largest = BDML_MAX(largest, e->b[t]);
     }
     double middle = median(e->m, e->y_try);
     /* tight margins are among the largest: a hard M is about as large as they ask for */
-    if (e->s->hard) middle = sqrt(middle * e->y_try[e->m - 1]);
+    if (e->s->hard) middle = sqrt(middle * largest);
     e->unit_m = middle > 0.0 ? 1.0 / middle : 1.0;
     e->unit_y = sqrt(bdml_vec_dot(e->size, p->g, p->g));
     e->unit_f = e->unit_y / e->unit_m;
