@@ -17,7 +17,7 @@
 #endif
 
 #include "linalg/linalg.h"
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 static void check(bdml_handle *h, bdml_status status)
 {

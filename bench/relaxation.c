@@ -14,7 +14,7 @@
 
 #include "data/data.h"
 #include "linalg/linalg.h"
-#include "solver/paper/relaxed.h"
+#include "paper/relaxed.h"
 
 typedef struct task {
     bdml_handle *h;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 /* What a solver made of the problem. */
 typedef struct entry {

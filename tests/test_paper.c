@@ -6,7 +6,7 @@
 #include <float.h>
 
 #include "certify/certify.h"
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 /* ---- problems -------------------------------------------------------------------------------------------- */
 

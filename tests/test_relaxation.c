@@ -3,7 +3,7 @@
 #include "plain.h"
 #include "two_classes.h"
 
-#include "solver/paper/relaxed.h"
+#include "paper/relaxed.h"
 
 /* ---- problems ------------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include "baselines/lmnn.h"
 #include "baselines/nca.h"
 #include "linalg/linalg.h"
-#include "solver/lbfgs.h"
+#include "baselines/lbfgs.h"
 
 /* ---- lbfgs --------------------------------------------------------------------------------------------- */
 

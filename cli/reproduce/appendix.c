@@ -1,7 +1,7 @@
 /* appendix.c - the tables of the paper's appendix: Iris, T = 1000, mu = 1, against K, and against R and rho. */
 #include "reproduce.h"
 
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 enum { FIGURES = 3, ROUNDS = 1000, CELLS = 6 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 enum { DIMENSIONS = 4, LENGTHS = 5, PAIRS = 900, POINTS = 600 };
 static const int dimensions[DIMENSIONS] = {10, 50, 100, 300};

@@ -9,7 +9,7 @@
 
 #include "baselines/lmnn.h"
 #include "linalg/linalg.h"
-#include "solver/lbfgs.h"
+#include "baselines/lbfgs.h"
 
 /* A step that gains no more than this share of the gap wanted, relative to f, ends it. */
 static const double CHANGE = 0.05;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
-#include "solver/lbfgs.h"
+#include "baselines/lbfgs.h"
 
 enum {
     SIZES = 16,         /* sizes tried for the start, factors of 2 in |L|^2 */

@@ -12,7 +12,7 @@
 #define BDML_LOWRANK_H
 
 #include "linalg/linalg.h"
-#include "solver/paper/relaxation.h"
+#include "paper/relaxation.h"
 #include "solver/solver.h"
 
 typedef struct bdml_lowrank_settings {

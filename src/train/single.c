@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 /* Neighbours under the metric m, added to the constraints that are there. */
 static bdml_status mine_again(bdml_handle *h, const bdml_dataset *points, const double *m,

@@ -5,7 +5,7 @@
  *
  * Cone form: each average, scaled until it meets the margins, is a feasible metric; the best is kept with its
  * objective, a true upper end. Lifted form: the average at U is kept as it is, with what it misses. */
-#include "solver/paper/bisection.h"
+#include "paper/bisection.h"
 
 bdml_status bdml_search_told(bdml_search *b, bdml_status status)
 {

@@ -14,7 +14,7 @@
  * Most samples are told from the constraints that were the worst of those before, without a look at the others. */
 #include <stdlib.h>
 
-#include "solver/paper/relaxed.h"
+#include "paper/relaxed.h"
 
 /* ---- drawing ------------------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
  * Mended (default): trace(Y) = trace(M) + alpha (d(K-1) + 1), and every M with kappa <= K and trace <= R has an
  * alpha <= R/(K+d-1), so R_Y = R (1 + (d(K-1)+1)/(K+d-1)) loses none of them; trace(M) <= R is a row of its own.
  * Literal: R_Y = R. */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 #include <stdlib.h>
 

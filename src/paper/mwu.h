@@ -6,7 +6,7 @@
 #define BDML_MWU_H
 
 #include "solver/engine.h"
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 /* What an easy set has to offer. All of it works on the weights in w, of sum w->total. */
 typedef struct bdml_mwu_form {

@@ -5,7 +5,7 @@
  * Direction by the two-loop recursion (Nocedal and Wright 2006, algorithm 7.4), scaled by s'y/y'y of the
  * last step; search by bracketing and safeguarded cubic interpolation (algorithms 3.5 and 3.6). Pairs with
  * s'y too small are not kept, so the direction is one of descent also where f is not convex. */
-#include "solver/lbfgs.h"
+#include "baselines/lbfgs.h"
 
 #include <stdlib.h>
 

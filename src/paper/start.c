@@ -3,7 +3,7 @@
  *     U   g(sI), s = max mu_t / <A_t,I>, where sI meets the margins within the trace bound; otherwise from small
  *         values up until one is not refused (the paper's g(I) is no upper bound), R lambda_max(G) at most
  *     then several bounds between L and U at once, one a thread (the paper's practical start) */
-#include "solver/paper/bisection.h"
+#include "paper/bisection.h"
 
 #include <stdlib.h>
 

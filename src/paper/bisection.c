@@ -8,7 +8,7 @@
  *
  * A bound that is not refused within a fixed number of rounds counts as met, as in the paper: U is then a belief.
  * The cone form also scales each average to meet the margins: a true upper end. L is always proven. */
-#include "solver/paper/bisection.h"
+#include "paper/bisection.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #ifndef BDML_RELAXATION_H
 #define BDML_RELAXATION_H
 
-#include "solver/paper/paper.h"
+#include "paper/paper.h"
 
 /* Which sample is taken. */
 typedef enum bdml_sample_rule {

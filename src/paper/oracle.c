@@ -5,7 +5,7 @@
  * Z = sum p_i J_i = blockdiag(Z_M, Z_1, Z_2, z_alpha), at Y = R_Y u u' in the block of the largest eigenvalue, or at
  * Y = 0. Lanczos gives theta <= lambda_max, so "feasible" is safe with it; "infeasible" is confirmed with all
  * eigenvalues of the three blocks. The paper tests R_Y lambda_max(Z) - p.h alone (literal). */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 static const double EPS = 2.220446049250313e-16;
 static const double LANCZOS_TOLERANCE =

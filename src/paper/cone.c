@@ -4,7 +4,7 @@
  *         = p_0 s_0 g - sum p_t s_t mu_t - min <C, M>,   C = p_0 s_0 G - sum p_t s_t A_t
  *
  * One symmetric eigenproblem for some rounds (basis.c); every iterate, and so every average, has kappa <= K. */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 static const double EPS = 2.220446049250313e-16;
 static const double ROUNDING = 64.0; /* of the blocked sums that build C, in units of EPS */

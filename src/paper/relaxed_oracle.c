@@ -13,7 +13,7 @@
  *
  * refutes as well, and follows from V < 0 (lambda_max is at least the mean of the eigenvalues): it is tested instead.
  * Lanczos finds s_max from below, so a refusal is confirmed with all eigenvalues of S, formed for once. */
-#include "solver/paper/relaxed.h"
+#include "paper/relaxed.h"
 
 static const double EPS = 2.220446049250313e-16;
 enum { LONGEST_PAUSE = 64 };

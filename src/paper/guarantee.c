@@ -5,7 +5,7 @@
  *
  * with |s_i (J_i.Y - h_i)| <= rho over the whole easy set, and delta times the least s_i as the error of the
  * scaled rows, so that no row of the user's is missed by more than delta. */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 static const double C1 = 0.25, C2 = 8.0;
 

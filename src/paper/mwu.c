@@ -11,7 +11,7 @@
  * uniform weights for the rounds after which nothing can be missed by more than 4 epsilon rho, and the last one
  * has the epsilon and T of the proof: at most 4/3 of T in all, and mostly far less. The literal form, and a run
  * that is to make all T rounds (`whole`), have the last stage only. */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 #include <omp.h>
 #include <stdlib.h>

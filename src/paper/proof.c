@@ -9,7 +9,7 @@
  * When R' = g/gamma came from the objective, y itself may fail at a larger trace; but rho(t), the least
  * <G - t A*y, M> per unit of trace, is concave with rho(0) = gamma, so t = gamma/(gamma - rho(1)) makes it >= 0, and
  * t sum mu_t y_t > g still: t y bounds the optimum whatever the trace. */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 static const double EPS = 2.220446049250313e-16;
 

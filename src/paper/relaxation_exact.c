@@ -6,7 +6,7 @@
  * Z = (M / trace(M)) x I_q. So the relaxation is a problem over the PSD matrices of a fixed trace, whatever q is. */
 #include <stdlib.h>
 
-#include "solver/paper/relaxation.h"
+#include "paper/relaxation.h"
 
 bdml_status bdml_relaxation_exact(bdml_handle *h, const bdml_margin *op, const bdml_constraints *c,
                                   int d, double trace, double margin, double gap, double time_limit,

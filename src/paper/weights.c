@@ -1,6 +1,6 @@
 /* weights.c - the multiplicative update w_i <- w_i (1 - epsilon eta_i), eta_i = s_i (J_i.Y - h_i) / rho
  * (Algorithm 2, line 7), with the authors' variants: another width for missed rows, a floor on weights. */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 #include "problem/margin.h"
 

@@ -3,8 +3,8 @@
 #ifndef BDML_RELAXED_H
 #define BDML_RELAXED_H
 
-#include "solver/paper/mwu.h"
-#include "solver/paper/relaxation.h"
+#include "paper/mwu.h"
+#include "paper/relaxation.h"
 
 enum { BDML_RELAXED_KEPT = 8 }; /* products of the first Lanczos vectors that are kept */
 

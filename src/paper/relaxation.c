@@ -5,11 +5,11 @@
  *     L   0, then what refusals prove
  *
  * A bound that T rounds do not refuse counts as met, as in the paper; L is proven. */
-#include "solver/paper/relaxation.h"
+#include "paper/relaxation.h"
 
 #include <stdlib.h>
 
-#include "solver/paper/relaxed.h"
+#include "paper/relaxed.h"
 
 bdml_relaxation_settings bdml_relaxation_defaults(void)
 {

@@ -10,7 +10,7 @@
  *
  * How long Q serves is measured: whenever a new one is taken, so is what the old one would have lost, and the
  * time is doubled or halved to keep that a small part of what the theorem allows for a step. */
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  * b_uu = 1 (the paper prints 2; trace(Z) = q asks for 1), b_uv = 0. At Y = q vec(w u') vec(w u')':
  *
  *     (X x L).Y = q (w'Lw) u'Xu,     A_uu.Y = q w_u^2,     A_uv.Y = 2 q w_u w_v */
-#include "solver/paper/relaxed.h"
+#include "paper/relaxed.h"
 
 #include <stdlib.h>
 

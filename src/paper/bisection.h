@@ -2,7 +2,7 @@
 #ifndef BDML_BISECTION_H
 #define BDML_BISECTION_H
 
-#include "solver/paper/mwu.h"
+#include "paper/mwu.h"
 
 typedef struct bdml_search {
     bdml_handle *h;      /* the caller's */
