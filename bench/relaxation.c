@@ -126,7 +126,7 @@ static void start(task *t)
 static void time_rounds(task *t, int64_t rounds)
 {
     bdml_paper_settings s = bdml_paper_defaults(BDML_PAPER_CONE);
-    bdml_problem p = {.n = t->n, .m = t->c->m, .d = t->d, .r = t->d, .c = t->c, .op = t->op};
+    bdml_operator A = bdml_operator_low_rank(t->op, t->c, t->d, t->q);
     bdml_relaxed x = {.d = t->d, .q = t->q, .lambda = t->lambda, .op = t->op, .atoms.room = rounds};
     bdml_mwu_result r;
     bdml_mwu *w = NULL;
@@ -135,7 +135,8 @@ static void time_rounds(task *t, int64_t rounds)
     s.margin = t->s.margin;
     check(t->h,
           bdml_judge(t->h, t->op, t->c, t->d, t->q, t->lambda, s.margin, t->Q, &objective, &nu));
-    check(t->h, bdml_mwu_build(t->h, &p, &s, &bdml_relaxed_form, &x, &w));
+    check(t->h,
+          bdml_mwu_build(t->h, &A, &bdml_full_matrices, NULL, 0, &s, &bdml_relaxed_form, &x, &w));
     int64_t before = t->h->alloc_count;
     double from = processor();
     check(t->h, bdml_mwu_run(w, objective, &r));

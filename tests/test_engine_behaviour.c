@@ -100,9 +100,11 @@ static void typical_margin_is_one(void **state)
             s.hard = hard;
             check_ok(h, bdml_problem_new(h, T.n, T.d, T.x, T.d, T.c, NULL, false, &p));
             check_ok(h, bdml_engine_init(&e, h, p, &s));
-            bdml_scale(&e);
-            qsort(e.b, (size_t)e.m, sizeof *e.b, ascending);
-            double median = e.b[e.m / 2], largest = e.b[e.m - 1];
+            bdml_scale(&e.scaled, bdml_problem_operator(p), &s, e.dual.y_try);
+            double *b = e.scaled.terms.b;
+            int64_t m = e.scaled.terms.space.count;
+            qsort(b, (size_t)m, sizeof *b, ascending);
+            double median = b[m / 2], largest = b[m - 1];
             check_close(hard ? sqrt(median * largest) : median, 1.0, 1e-14);
             bdml_engine_free(&e);
             bdml_problem_free(p);

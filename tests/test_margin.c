@@ -301,22 +301,47 @@ static void twice(void *user, int64_t count, double *sum)
     for (int64_t k = 0; k < count; k++) sum[k] *= 2.0;
 }
 
-/* Two machines with the same data: sums double, means stay. */
-static void sums_pass_through_reduce(void **state)
+/* Two ranks with the same data: sums double, means stay, values are those of a rank. */
+static void sums_are_over_all_ranks(void **state)
 {
-    enum { D = 3 };
+    enum { D = 3, M = 14 };
     problem p = make_problem(*state, 12, D, 8, 5, 9);
-    double y[14], s[D * D], s2[D * D], g[D * D], g2[D * D];
+    double y[M], v[M], v2[M], s[D * D], s2[D * D], g[D * D], g2[D * D], dot[32], z[D], z2[D];
+    const double u[D] = {1.0, -2.0, 0.5};
     int calls = 0;
-    for (int t = 0; t < 14; t++) y[t] = t + 1.0;
+    bdml_comm comm = {.sum = twice, .size = 2, .user = &calls};
+    bdml_products *one, *two;
+    assert_true(p.c->m == M && p.c->pairs <= 32);
+    for (int t = 0; t < M; t++) y[t] = t + 1.0;
+    check_ok(p.h, bdml_products_new(p.h, p.op, &one));
+    bdml_products_weigh(one, 1.0, y);
+    bdml_products_apply(one, u, dot, z);
+    double mean = bdml_products_values(one, dot, 1.5, v);
     bdml_margin_adjoint(p.op, y, -1, NULL, s);
     bdml_margin_objective(p.op, g);
-    bdml_margin_set_reduce(p.op, twice, &calls);
+    bdml_margin_forward(p.op, g, -1, NULL, v);
+    double target = bdml_margin_target_mean(p.op);
+    bdml_margin_split(p.op, &comm);
+    check_ok(p.h, bdml_products_new(p.h, p.op, &two)); /* the number of targets */
+    bdml_products_weigh(two, 1.0, y);
+    bdml_products_apply(two, u, dot, z2);
+    check_close(bdml_products_values(two, dot, 1.5, v2), mean, 0.0);
     bdml_margin_adjoint(p.op, y, -1, NULL, s2);
     bdml_margin_objective(p.op, g2);
+    bdml_margin_forward(p.op, g, -1, NULL, v2);
+    check_close(bdml_margin_target_mean(p.op), target, 0.0);
     for (int e = 0; e < D * D; e++) check_close(s2[e], 2.0 * s[e], 0.0);
     for (int e = 0; e < D * D; e++) check_close(g2[e], g[e], 0.0);
-    assert_int_equal(calls, 3);
+    for (int t = 0; t < M; t++) check_close(v2[t], v[t], 0.0);
+    for (int r = 0; r < D; r++) { /* G is in both: of z the part of A*y doubles */
+        double of_y = 0.0;
+        for (int q = 0; q < D; q++) of_y += s[q * D + r] * u[q];
+        check_close(z2[r], z[r] + of_y, 1e-12 * (1.0 + fabs(z[r])));
+    }
+    /* products: targets, z; mean: sum and targets, twice; adjoint: 1; objective: sum and targets */
+    assert_int_equal(calls, 9);
+    bdml_products_free(one);
+    bdml_products_free(two);
     drop_problem(&p);
 }
 
@@ -364,7 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         handle_test(values_match_explicit_matrices), handle_test(adjoint_is_the_adjoint),
         handle_test(gradient_matches_differences),   handle_test(bits_do_not_depend_on_threads),
-        handle_test(active_subsets_restrict),        handle_test(sums_pass_through_reduce),
+        handle_test(active_subsets_restrict),        handle_test(sums_are_over_all_ranks),
         handle_test(nothing_is_allocated_after_new), handle_test(failures_leave_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

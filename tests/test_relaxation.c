@@ -79,7 +79,7 @@ static void plain_judge(const toy *T, int q, const double *lambda, double margin
 /* One run of the weights, workspace kept. */
 typedef struct run {
     bdml_relaxed x;
-    bdml_problem problem;
+    bdml_operator A;
     bdml_mwu *w;
     bdml_mwu_result r;
 } run;
@@ -92,15 +92,15 @@ static void run_open(bdml_handle *h, const toy *T, int q, const double *lambda, 
     s.rounds = rounds;
     s.delta = delta;
     s.trace = 1.0;
-    R->problem =
-        (bdml_problem){.n = T->n, .m = T->c->m, .d = T->d, .r = T->d, .c = T->c, .op = T->op};
+    R->A = bdml_operator_low_rank(T->op, T->c, T->d, q);
     R->x = (bdml_relaxed){.d = T->d,
                           .q = q,
                           .lambda = lambda,
                           .op = T->op,
                           .tolerance = 1e-14,
                           .atoms.room = delta > 0 ? 200000 : rounds};
-    check_ok(h, bdml_mwu_build(h, &R->problem, &s, &bdml_relaxed_form, &R->x, &R->w));
+    check_ok(h, bdml_mwu_build(h, &R->A, &bdml_full_matrices, NULL, 0, &s, &bdml_relaxed_form,
+                               &R->x, &R->w));
 }
 
 static void run_close(run *R)

@@ -21,14 +21,14 @@ bdml_status bdml_basis_init(bdml_mwu *w)
 {
     bdml_status status = BDML_OK;
     bdml_basis *b = NULL;
-    if (w->p->diagonal) return BDML_OK;
+    if (!w->X.ops->turns) return BDML_OK;
     BDML_NEW(w->h, w->basis, 1);
     b = w->basis;
     BDML_NEW(w->h, b->Q, w->size);
     BDML_NEW(w->h, b->g, w->d);
     BDML_NEW(w->h, b->c, w->d);
     BDML_NEW(w->h, b->sum, w->d);
-    BDML_GO(bdml_margin_turn_init(w->h, w->p->op));
+    BDML_GO(bdml_margin_turn_init(w->h, w->A->margin));
 done:
     return status;
 }
@@ -55,9 +55,10 @@ double bdml_basis_minimise(bdml_mwu *w, double q0, const double *q)
 {
     bdml_basis *b = w->basis;
     if (b->age < 0) return INFINITY;
-    bdml_margin_adjoint_turned(w->p->op, q, b->c);
+    bdml_margin_adjoint_turned(w->A->margin, q, b->c);
     for (int i = 0; i < w->d; i++) b->c[i] = q0 * b->g[i] - b->c[i];
-    return bdml_spectral_minimise_any(&w->set, b->c, w->R, w->l, w->order, w->sorted);
+    bdml_matrices *X = &w->X;
+    return bdml_spectral_minimise_any(&w->set, b->c, w->R, X->l, X->order, X->sorted);
 }
 
 /* w->sum += Q diag(b->sum) Q', lower triangle; the sum begins anew. */
@@ -85,17 +86,17 @@ void bdml_basis_take(bdml_mwu *w, const double *S, double loss, double value)
     memcpy(b->Q, S, sizeof *S * w->size);
     b->age = 0;
     b->taken++;
-    bdml_margin_turn(w->p->op, b->Q);
-    bdml_la_gemm('N', 'N', d, d, d, 1.0, w->p->g, d, b->Q, d, 0.0, w->T, d);
+    bdml_margin_turn(w->A->margin, b->Q);
+    bdml_la_gemm('N', 'N', d, d, d, 1.0, w->A->g, d, b->Q, d, 0.0, w->T, d);
     for (int j = 0; j < d; j++) b->g[j] = bdml_la_dot(d, COL(b->Q, d, j), COL(w->T, d, j));
 }
 
 void bdml_basis_values(bdml_mwu *w)
 {
     bdml_basis *b = w->basis;
-    bdml_margin_forward_turned(w->p->op, w->l, w->v);
-    w->f = bdml_vec_dot((size_t)w->d, b->g, w->l);
-    for (int i = 0; i < w->d; i++) b->sum[i] += w->l[i];
+    bdml_margin_forward_turned(w->A->margin, w->X.l, w->v);
+    w->f = bdml_vec_dot((size_t)w->d, b->g, w->X.l);
+    for (int i = 0; i < w->d; i++) b->sum[i] += w->X.l[i];
 }
 
 void bdml_basis_settle(bdml_mwu *w)

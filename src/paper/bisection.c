@@ -33,14 +33,13 @@ static bool open_ended(const bdml_search *b)
 /* A constraint between identical points, or identical pairs, asks 0 >= mu: no search is needed. */
 static bool trivial_proof(bdml_search *b)
 {
-    for (int64_t t = 0; t < b->w->m; t++)
-        if (b->p->norm[t] == 0.0 && b->w->mu[t] > 0.0) {
-            b->proof = BDML_PROOF_CONE;
-            b->reach = INFINITY;
-            b->y[t] = 1.0 / b->w->mu[t];
-            return true;
-        }
-    return false;
+    const bdml_operator *A = b->w->A;
+    int64_t t;
+    if (!bdml_cvec_find_absurd(&A->space, A->norm, b->w->mu, &t)) return false;
+    b->proof = BDML_PROOF_CONE;
+    b->reach = INFINITY;
+    if (t >= 0) b->y[t] = 1.0 / b->w->mu[t];
+    return true;
 }
 
 static bdml_status bisect(bdml_search *b)
@@ -72,7 +71,7 @@ static bdml_status export(bdml_search *b, bdml_solve_result *r)
 {
     bool proven = b->proof != BDML_PROOF_NONE, cone = b->s->form == BDML_PAPER_CONE;
     r->d = r->rank = b->w->d;
-    r->diagonal = b->p->diagonal;
+    r->diagonal = b->diagonal;
     r->proof = b->proof;
     r->proof_trace = b->reach;
     r->lower = proven ? INFINITY : b->lower;
@@ -125,7 +124,7 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
     bdml_status status = BDML_OK;
     bdml_bisection unused;
     double start = bdml_now();
-    bdml_search b = {.h = h, .s = s, .U = INFINITY, .upper = INFINITY};
+    bdml_search b = {.h = h, .diagonal = diagonal, .s = s, .U = INFINITY, .upper = INFINITY};
 
     memset(r, 0, sizeof *r);
     b.report = report ? report : &unused;

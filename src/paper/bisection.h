@@ -8,6 +8,7 @@ typedef struct bdml_search {
     bdml_handle *h;      /* the caller's */
     bdml_handle *worker; /* that the feasibility problems run on */
     bdml_problem *p;
+    bool diagonal;
     const bdml_paper_settings *s;
     bdml_mwu *w;
     double deadline;

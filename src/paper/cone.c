@@ -11,29 +11,19 @@ static const double ROUNDING = 64.0; /* of the blocked sums that build C, in uni
 
 double bdml_cone_rounding(const bdml_mwu *w, double q0, const double *q)
 {
-    double sum = q0 * w->g_norm;
-    for (int64_t t = 0; t < w->m; t++) sum += q[t] * w->p->norm[t];
+    double sum = bdml_cvec_dot(&w->A->space, q0 * w->g_norm, q, w->A->norm);
     return EPS * (w->d + ROUNDING) * sum * w->R;
 }
 
 void bdml_cone_matrix(bdml_mwu *w, double q0, const double *q, double *S)
 {
-    if (w->p->diagonal)
-        bdml_margin_adjoint_diag(w->p->op, q, -1, NULL, S);
-    else
-        bdml_margin_adjoint(w->p->op, q, -1, NULL, S);
-    for (size_t i = 0; i < w->size; i++) S[i] = q0 * w->p->g[i] - S[i];
+    bdml_operator_adjoint(w->A, q, S);
+    for (size_t i = 0; i < w->size; i++) S[i] = q0 * w->A->g[i] - S[i];
 }
 
 bdml_status bdml_cone_minimise(bdml_mwu *w, double *S, bool vectors, double *least)
 {
-    if (w->p->diagonal) {
-        *least = bdml_spectral_minimise_any(&w->set, S, w->R, w->l, w->order, w->sorted);
-        return BDML_OK;
-    }
-    BDML_TRY(bdml_la_eigh(w->h, w->d, S, w->lambda, vectors, &w->eigen));
-    *least = w->set.ops->minimise(&w->set, w->lambda, w->R, w->l);
-    return BDML_OK;
+    return w->X.ops->minimise(&w->X, &w->set, w->R, S, vectors, least);
 }
 
 static int64_t count_rows(const bdml_mwu *w)
@@ -44,7 +34,7 @@ static int64_t count_rows(const bdml_mwu *w)
 /* min and max of <A,M>: density of A and of -A, times R. */
 static void range(const bdml_mwu *w, const double *lambda, double *low, double *high)
 {
-    double *minus = w->sorted;
+    double *minus = w->X.sorted;
     for (int i = 0; i < w->d; i++) minus[i] = -lambda[w->d - 1 - i];
     *low = BDML_MIN(w->R * w->set.ops->density(&w->set, lambda), 0.0);
     *high = BDML_MAX(-w->R * w->set.ops->density(&w->set, minus), 0.0);
@@ -54,11 +44,8 @@ static void range(const bdml_mwu *w, const double *lambda, double *low, double *
  * earlier round are tried first; a refusal always comes from those of this round. */
 static bdml_status oracle(bdml_mwu *w, bool *infeasible)
 {
-    double q0 = w->w0 * w->scale0 / w->total, margins = 0.0, least, old = INFINITY;
-    for (int64_t t = 0; t < w->m; t++) {
-        w->q[t] = w->w[t] * w->scale[t] / w->total;
-        margins += w->q[t] * w->mu[t];
-    }
+    double q0 = w->w0 * w->scale0 / w->total, margins = bdml_weights_shares(w), least;
+    double old = INFINITY;
     *infeasible = false;
     if (w->basis) {
         old = bdml_basis_minimise(w, q0, w->q);
@@ -82,9 +69,9 @@ static void values(bdml_mwu *w)
         bdml_basis_values(w);
         return;
     }
-    bdml_margin_forward_diag(w->p->op, w->l, -1, NULL, w->v);
-    w->f = bdml_vec_dot(w->size, w->p->g, w->l);
-    for (size_t i = 0; i < w->size; i++) w->sum[i] += w->l[i];
+    bdml_operator_forward(w->A, w->X.l, w->v); /* the entries are M */
+    w->f = bdml_vec_dot(w->size, w->A->g, w->X.l);
+    for (size_t i = 0; i < w->size; i++) w->sum[i] += w->X.l[i];
 }
 
 const bdml_mwu_form bdml_cone_form = {

@@ -96,25 +96,13 @@ bdml_status bdml_paper_check(bdml_handle *h, const bdml_paper_settings *s)
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 
-/* Range of <A_t,M> over the easy set. A_t = f f' - g g' has two eigenvalues that may differ from zero; of a
- * diagonal form the extreme entries are known, which bound the range. */
+/* Range of <A_t,M> over the easy set, from spectra that enclose that of A_t. */
 static void row_range(bdml_mwu *w, int64_t t, double *low, double *high)
 {
-    int d = w->d;
-    double ignored, *lambda = w->lambda;
-    if (w->p->diagonal) {
-        for (int i = 0; i < d; i++) lambda[i] = w->low[t];
-        w->form->range(w, lambda, low, &ignored);
-        for (int i = 0; i < d; i++) lambda[i] = w->high[t];
-        w->form->range(w, lambda, &ignored, high);
-        return;
-    }
-    for (int i = 0; i < d; i++) lambda[i] = 0.0;
-    if (d == 1)
-        lambda[0] = w->low[t] + w->high[t]; /* one of them is 0 */
-    else
-        lambda[0] = w->low[t], lambda[d - 1] = w->high[t];
-    w->form->range(w, lambda, low, high);
+    double ignored;
+    w->A->ops->enclose(w->d, w->low[t], w->high[t], w->under, w->over);
+    w->form->range(w, w->under, low, &ignored);
+    w->form->range(w, w->over, &ignored, high);
 }
 
 static double row_width(double low, double high, double h)
@@ -139,6 +127,8 @@ static void scale_rows(bdml_mwu *w, bdml_row_scaling scaling, double *least)
         w->width = BDML_MAX(w->width, w->scale[t] * width);
         *least = BDML_MIN(*least, w->scale[t]);
     }
+    w->width = bdml_comm_largest(w->A->space.comm, w->width);
+    *least = bdml_comm_least(w->A->space.comm, *least);
     if (w->form->scale_rows) w->form->scale_rows(w, &w->width, least);
 }
 

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "problem/margin.h"
+#include "linalg/clones.h"
 
 /* ---- workspace ------------------------------------------------------------------------------------------------ */
 
@@ -29,7 +29,6 @@ static bdml_status init(bdml_mwu *w)
     BDML_NEW(w->h, l->sum2, w->size);
     l->share = w->s.literal ? 1.0 : 0.5;
     l->trace_row = !w->s.literal;
-    if (!w->p->diagonal) status = bdml_lanczos_ws_init(w->h, w->d, &l->lanczos);
 done:
     return status;
 }
@@ -43,24 +42,15 @@ static void release(bdml_mwu *w)
     for (int k = 0; k < 3; k++) free(l->u[k]);
     free(l->sum1);
     free(l->sum2);
-    bdml_lanczos_ws_free(&l->lanczos);
     free(l);
-}
-
-/* Entries k of a matrix that lie on the diagonal: k = i * stride. */
-static size_t stride(const bdml_mwu *w)
-{
-    return w->p->diagonal ? 1 : (size_t)w->d + 1;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 static int64_t count_rows(const bdml_mwu *w)
 {
-    int64_t d = w->d, equations = w->p->diagonal ? 4 * d
-                                  : w->s.literal ? 4 * d * d
-                                                 : 2 * d * (d + 1);
-    return w->m + 2 + equations + w->lifted->trace_row;
+    int64_t entries = (int64_t)w->size, distinct = (entries + w->d) / 2;
+    return w->m + 2 + 4 * (w->s.literal ? entries : distinct) + w->lifted->trace_row;
 }
 
 static void begin(bdml_mwu *w)
@@ -109,7 +99,7 @@ BDML_CLONES static double sum_rows(size_t size, size_t step, int d, double share
 
 static void sum_matrix(bdml_mwu *w, int k)
 {
-    w->lifted->sum[k] = sum_rows(w->size, stride(w), w->d, w->lifted->share, w->lifted->W[k]);
+    w->lifted->sum[k] = sum_rows(w->size, w->X.step, w->d, w->lifted->share, w->lifted->W[k]);
 }
 
 static void reset(bdml_mwu *w)
@@ -150,7 +140,7 @@ static void diagonals(bdml_mwu *w)
     double inverse = 1.0 / w->total, missing = 1.0 / l->share - 1.0, trace1 = 0.0, trace2 = 0.0;
     double pull = l->trace_row ? l->w_trace * l->scale_trace * inverse : 0.0;
     for (size_t i = 0; i < (size_t)w->d; i++) {
-        size_t k = i * stride(w);
+        size_t k = i * w->X.step;
         double Q1 = -l->Z[1][k], Q2 = l->Z[2][k];
         l->Z[0][k] += missing * (Q1 + Q2) - pull;
         l->Z[1][k] = -Q1 * (1.0 + missing);
@@ -166,16 +156,12 @@ static bdml_status oracle(bdml_mwu *w, bool *infeasible)
     bdml_lifted *l = w->lifted;
     double inverse = 1.0 / w->total, q0 = w->w0 * w->scale0 * inverse, ph = -q0 * w->bound;
     const double *W[4] = {l->W[0], l->W[1], l->W[2], l->W[3]};
-    for (int64_t t = 0; t < w->m; t++) {
-        w->q[t] = w->w[t] * w->scale[t] * inverse;
-        ph += w->q[t] * w->mu[t];
-    }
+    bdml_cvec_product(&w->A->space, 1.0, w->w, w->scale, w->q);
+    bdml_cvec_scale(&w->A->space, inverse, w->q, w->q);
+    ph = bdml_cvec_dot(&w->A->space, ph, w->q, w->mu);
     if (l->trace_row) ph -= l->w_trace * l->scale_trace * inverse * w->R;
-    if (w->p->diagonal)
-        bdml_margin_adjoint_diag(w->p->op, w->q, -1, NULL, l->Z[0]);
-    else
-        bdml_margin_adjoint(w->p->op, w->q, -1, NULL, l->Z[0]);
-    blocks(w->size, q0, w->p->g, W, l->share * l->scale[0] * inverse,
+    bdml_operator_adjoint(w->A, w->q, l->Z[0]);
+    blocks(w->size, q0, w->A->g, W, l->share * l->scale[0] * inverse,
            l->share * l->scale[1] * inverse, l->Z[0], l->Z[1], l->Z[2]);
     diagonals(w);
     return bdml_oracle_lifted(w, ph, infeasible);
@@ -183,41 +169,21 @@ static bdml_status oracle(bdml_mwu *w, bool *infeasible)
 
 /* ---- values and weights ------------------------------------------------------------------------------------------- */
 
-/* sum += c u u' (or c u^2 for diagonal matrices) */
-static void add_outer(const bdml_mwu *w, double c, const double *u, double *sum)
-{
-    int d = w->d;
-    if (w->p->diagonal) {
-        for (int i = 0; i < d; i++) sum[i] += c * u[i] * u[i];
-        return;
-    }
-    for (int j = 0; j < d; j++)
-        for (int i = 0; i < d; i++) COL(sum, d, j)[i] += c * u[j] * u[i];
-}
-
 static void values(bdml_mwu *w)
 {
     bdml_lifted *l = w->lifted;
     const double *u = l->block >= 0 && l->block < 3 ? l->u[l->block] : NULL;
     w->f = 0.0;
     if (l->block >= 0) l->lived[l->block]++;
-    if (l->block == 1) add_outer(w, l->RY, u, l->sum1);
-    if (l->block == 2) add_outer(w, l->RY, u, l->sum2);
+    if (l->block == 1) bdml_matrix_add_outer(&w->X, l->RY, u, l->sum1);
+    if (l->block == 2) bdml_matrix_add_outer(&w->X, l->RY, u, l->sum2);
     if (l->block == 3) l->sum_alpha += l->RY;
     if (l->block != 0) {
-        memset(w->v, 0, sizeof *w->v * (size_t)w->m);
+        bdml_cvec_fill(&w->A->space, 0.0, w->v);
         return;
     }
-    add_outer(w, l->RY, u, w->sum);
-    if (w->p->diagonal) {
-        for (int i = 0; i < w->d; i++) w->l[i] = l->RY * u[i] * u[i];
-        bdml_margin_forward_diag(w->p->op, w->l, -1, NULL, w->v);
-        w->f = bdml_vec_dot(w->size, w->p->g, w->l);
-        return;
-    }
-    bdml_margin_forward_low(w->p->op, 1, u, l->RY, w->v);
-    bdml_la_gemv('N', w->d, w->d, 1.0, w->p->g, w->d, u, 0.0, w->l);
-    w->f = l->RY * bdml_la_dot(w->d, u, w->l);
+    bdml_matrix_add_outer(&w->X, l->RY, u, w->sum);
+    w->f = w->A->ops->outer(w->A, l->RY, u, w->v, w->X.l);
 }
 
 /* One column of a pair of weight matrices whose rows have slack +-c u_i. */
@@ -243,14 +209,14 @@ static void update_equation(bdml_mwu *w, int k, double c, const double *u)
     double *plus = l->W[2 * k], *minus = l->W[2 * k + 1], slack = c * l->scale[k], one = 1.0;
     double up = w->epsilon / w->rho, down = w->epsilon / w->rho_negative;
     double least = bdml_weights_least(w), most = 0.0;
-    int d = w->d;
-    for (int j = 0; j < d; j++) {
-        size_t at = (size_t)j * stride(w);
-        if (u && !w->p->diagonal)
-            update_column(d, slack * u[j], u, up, down, least, COL(plus, d, j), COL(minus, d, j));
+    const bdml_matrices *X = &w->X;
+    for (int j = 0; j < w->d; j++) {
+        size_t at = (size_t)j * X->step;
+        if (u)
+            update_column(X->height, slack * u[j], u + bdml_matrix_first(X, j), up, down, least,
+                          COL(plus, X->height, j), COL(minus, X->height, j));
         else
-            update_column(1, u ? slack * u[j] * u[j] : slack, &one, up, down, least, plus + at,
-                          minus + at);
+            update_column(1, slack, &one, up, down, least, plus + at, minus + at);
         most = BDML_MAX(most, u ? u[j] * u[j] : 1.0);
     }
     w->exceeded = BDML_MAX(w->exceeded, fabs(slack) * most / BDML_MIN(w->rho, w->rho_negative));
@@ -293,7 +259,7 @@ static double violation(const bdml_mwu *w)
     const bdml_lifted *l = w->lifted;
     double worst = 0.0, trace = 0.0, share = 1.0 / (double)w->round;
     for (size_t k = 0; k < w->size; k++) {
-        bool diagonal = k % stride(w) == 0;
+        bool diagonal = k % w->X.step == 0;
         double alpha = diagonal ? l->sum_alpha : 0.0;
         worst = BDML_MAX(worst, fabs(w->sum[k] - l->sum1[k] - alpha));
         worst = BDML_MAX(worst, fabs(w->sum[k] + l->sum2[k] - w->s.K * alpha));
@@ -304,6 +270,7 @@ static double violation(const bdml_mwu *w)
 }
 
 const bdml_mwu_form bdml_lifted_form = {
+    .uses = BDML_MATRIX_LANCZOS,
     .init = init,
     .free = release,
     .begin = begin,

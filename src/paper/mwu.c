@@ -26,81 +26,47 @@ static const double FIRST_STEP = 0.25;
 bdml_status bdml_paper_problem(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                const bdml_constraints *c, bool diagonal, bdml_problem **out)
 {
-    return bdml_problem_build(h, n, d, x, ld, c, NULL, diagonal, false, out);
+    return bdml_problem_new_whole(h, n, d, x, ld, c, diagonal, out);
 }
 
-/* (tr -+ sqrt(tr^2 + 4 (|f|^2 |g|^2 - (f.g)^2))) / 2, tr = |f|^2 - |g|^2 */
-void bdml_mwu_extremes(double ff, double gg, double fg, double *low, double *high)
-{
-    double trace = ff - gg, root = sqrt(trace * trace + 4.0 * BDML_MAX(ff * gg - fg * fg, 0.0));
-    *low = BDML_MIN(0.5 * (trace - root), 0.0);
-    *high = BDML_MAX(0.5 * (trace + root), 0.0);
-}
-
-/* Extreme eigenvalues of A_t = f f' - g g'; diagonal: extreme entries f_j^2 - g_j^2. */
-static void row_extremes(const bdml_problem *p, int64_t t, double *low, double *high)
-{
-    const bdml_constraints *c = p->c;
-    int32_t f = c->far[t], g = c->near[t];
-    const double *a = p->x + (size_t)c->pi[f] * (size_t)p->ld;
-    const double *b = p->x + (size_t)c->pj[f] * (size_t)p->ld;
-    const double *q = g >= 0 ? p->x + (size_t)c->pi[g] * (size_t)p->ld : a;
-    const double *r = g >= 0 ? p->x + (size_t)c->pj[g] * (size_t)p->ld : a;
-    double ff = 0.0, gg = 0.0, fg = 0.0, least = INFINITY, most = -INFINITY;
-    for (int j = 0; j < p->d; j++) {
-        double u = a[j] - b[j], v = q[j] - r[j], entry = u * u - v * v;
-        ff += u * u;
-        gg += v * v;
-        fg += u * v;
-        least = BDML_MIN(least, entry);
-        most = BDML_MAX(most, entry);
-    }
-    bdml_mwu_extremes(ff, gg, fg, low, high);
-    if (p->diagonal) *low = least, *high = most;
-}
-
-static bdml_status allocate(bdml_mwu *w)
+static bdml_status allocate(bdml_mwu *w, const bdml_matrix_ops *ops)
 {
     bdml_status status = BDML_OK;
+    bool formed = !w->form->factored;
     double **vectors[] = {&w->low, &w->high, &w->unit,  &w->mu, &w->scale,
-                          &w->w,   &w->v,    &w->sum_v, &w->y,  &w->q};
+                          &w->w,   &w->v,    &w->sum_v, &w->q};
     double **matrices[] = {&w->sum, &w->S, &w->T, &w->M, &w->mean};
-    double **small[] = {&w->g_lambda, &w->lambda, &w->l, &w->sorted};
+    double **small[] = {&w->g_lambda, &w->under, &w->over};
+    BDML_GO(
+        bdml_matrices_init(w->h, ops, w->d, formed ? BDML_MATRIX_EIGEN | w->form->uses : 0, &w->X));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) BDML_NEW(w->h, *vectors[i], w->m);
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices && !w->form->factored; i++)
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices && formed; i++)
         BDML_NEW(w->h, *matrices[i], w->size);
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) BDML_NEW(w->h, *small[i], w->d);
-    BDML_NEW(w->h, w->order, w->d);
-    if (!w->p->diagonal && !w->form->factored) status = bdml_eigh_ws_init(w->h, w->d, &w->eigen);
 done:
     return status;
 }
 
-/* Ascending eigenvalues of a symmetric vector, in w->T. */
+/* Ascending eigenvalues of a, which is kept. */
 static bdml_status eigenvalues(bdml_mwu *w, const double *a, double *lambda)
 {
-    if (!w->p->diagonal) {
-        memcpy(w->T, a, sizeof *a * w->size);
-        return bdml_la_eigh(w->h, w->d, w->T, lambda, false, &w->eigen);
-    }
-    bdml_spectral_sort(w->d, a, w->order);
-    for (int i = 0; i < w->d; i++) lambda[i] = a[w->order[i]];
-    return BDML_OK;
+    memcpy(w->T, a, sizeof *a * w->size);
+    return w->X.ops->eigenvalues(&w->X, w->T, lambda);
 }
 
 /* What the rows of a problem with d x d matrices look like. */
-static bdml_status describe_rows(bdml_mwu *w)
+static bdml_status describe_rows(bdml_mwu *w, const double *x, int64_t ld)
 {
-    for (int64_t t = 0; t < w->m; t++) {
-        row_extremes(w->p, t, &w->low[t], &w->high[t]);
-        w->unit[t] = w->low[t] + w->high[t]; /* the trace; not used for diagonal M */
-    }
+    const bdml_operator *A = w->A;
+    bdml_operator_extremes(A, x, ld, w->low, w->high);
+    bdml_cvec_copy(&A->space, w->low, w->unit);
+    bdml_cvec_add(&A->space, w->high, w->unit);
     bdml_la_enter(w->h);
-    bdml_status status = eigenvalues(w, w->p->g, w->g_lambda);
+    bdml_status status = eigenvalues(w, A->g, w->g_lambda);
     bdml_la_leave(w->h);
     w->set = bdml_spectral_distortion(w->d, w->s.K, w->s.trace);
     w->gamma = w->set.ops->density(&w->set, w->g_lambda);
-    w->g_norm = sqrt(bdml_vec_dot(w->size, w->p->g, w->p->g));
+    w->g_norm = sqrt(bdml_vec_dot(w->size, A->g, A->g));
     return status;
 }
 
@@ -108,10 +74,14 @@ bdml_status bdml_mwu_new(bdml_handle *h, bdml_problem *p, const bdml_paper_setti
                          bdml_mwu **out)
 {
     const bdml_mwu_form *form = s->form == BDML_PAPER_CONE ? &bdml_cone_form : &bdml_lifted_form;
-    return bdml_mwu_build(h, p, s, form, NULL, out);
+    int64_t n, ld;
+    const double *x = bdml_problem_points(p, &n, &ld);
+    return bdml_mwu_build(h, bdml_problem_operator(p), bdml_problem_matrices(p), x, ld, s, form,
+                          NULL, out);
 }
 
-bdml_status bdml_mwu_build(bdml_handle *h, bdml_problem *p, const bdml_paper_settings *s,
+bdml_status bdml_mwu_build(bdml_handle *h, const bdml_operator *A, const bdml_matrix_ops *ops,
+                           const double *x, int64_t ld, const bdml_paper_settings *s,
                            const bdml_mwu_form *form, void *own, bdml_mwu **out)
 {
     bdml_status status = BDML_OK;
@@ -121,17 +91,16 @@ bdml_status bdml_mwu_build(bdml_handle *h, bdml_problem *p, const bdml_paper_set
     BDML_TRY(bdml_paper_check(h, s));
     BDML_NEW(h, w, 1);
     w->h = w->watch = h;
-    w->p = p;
+    w->A = A;
     w->s = *s;
     w->form = form;
     w->own = own;
-    w->d = p->d;
-    w->size = p->size;
-    w->m = p->m;
-    BDML_GO(allocate(w));
-    for (int64_t t = 0; t < w->m; t++)
-        w->mu[t] = s->margin * (p->c->margin ? p->c->margin[t] : 1.0);
-    if (!form->factored) BDML_GO(describe_rows(w));
+    w->d = A->d;
+    w->size = A->size;
+    w->m = A->space.count;
+    BDML_GO(allocate(w, ops));
+    bdml_operator_margins(A, s->margin, w->mu);
+    if (!form->factored) BDML_GO(describe_rows(w, x, ld));
     if (w->form->init) BDML_GO(w->form->init(w));
     *out = w;
     w = NULL;
@@ -144,12 +113,11 @@ void bdml_mwu_free(bdml_mwu *w)
 {
     if (!w) return;
     if (w->form->free) w->form->free(w);
-    double *arrays[] = {w->unit,   w->g_lambda, w->low,  w->high, w->mu,    w->scale, w->w,
-                        w->v,      w->sum_v,    w->sum,  w->y,    w->S,     w->T,     w->M,
-                        w->lambda, w->l,        w->mean, w->q,    w->sorted};
+    double *arrays[] = {w->unit, w->g_lambda, w->low,   w->high, w->mu, w->scale,
+                        w->w,    w->v,        w->sum_v, w->sum,  w->S,  w->T,
+                        w->M,    w->under,    w->over,  w->mean, w->q};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
-    free(w->order);
-    bdml_eigh_ws_free(&w->eigen);
+    bdml_matrices_free(&w->X);
     free(w);
 }
 
@@ -161,18 +129,18 @@ static void reset(bdml_mwu *w)
     if (!w->warm) {
         w->w0 =
             w->observed ? (double)w->m : 1.0; /* one row against m: as heavy as they are together */
-        for (int64_t t = 0; t < w->m; t++) w->w[t] = 1.0;
+        bdml_cvec_fill(&w->A->space, 1.0, w->w);
         w->total = (double)w->rows - 1.0 + w->w0;
     }
     w->sum_f = 0.0;
-    memset(w->sum_v, 0, sizeof *w->sum_v * (size_t)w->m);
+    bdml_cvec_fill(&w->A->space, 0.0, w->sum_v);
     if (w->sum) memset(w->sum, 0, sizeof *w->sum * w->size);
     if (w->form->reset) w->form->reset(w);
 }
 
 static void observe_width(bdml_mwu *w)
 {
-    double most = bdml_weights_largest(w->m, w->scale, w->v, w->mu);
+    double most = bdml_weights_largest(&w->A->space, w->scale, w->v, w->mu);
     most = BDML_MAX(most, fabs(w->scale0 * (w->bound - w->f)));
     if (w->form->largest) most = BDML_MAX(most, w->form->largest(w));
     w->rho = w->rho_negative = BDML_MAX(w->rho, most);
@@ -184,17 +152,17 @@ static void update(bdml_mwu *w)
     if (w->observed) observe_width(w);
     double next = w->w0 * bdml_weights_factor(w, w->scale0 * (w->bound - w->f));
     w->w0 = BDML_MAX(next, least);
-    w->total = w->w0 + bdml_weights_update(w->m, w->scale, w->v, w->mu, w->epsilon / w->rho,
+    w->total = w->w0 + bdml_weights_update(&w->A->space, w->scale, w->v, w->mu, w->epsilon / w->rho,
                                            w->epsilon / w->rho_negative, least, w->w, &largest);
     w->exceeded = BDML_MAX(w->exceeded, largest / BDML_MIN(w->rho, w->rho_negative));
     if (w->form->update) w->total += w->form->update(w);
     w->round++;
     w->sum_f += w->f;
-    for (int64_t t = 0; t < w->m; t++) w->sum_v[t] += w->v[t];
+    bdml_cvec_add(&w->A->space, w->v, w->sum_v);
     if (w->total < 1e-60 || w->total > 1e60) { /* only ratios of weights matter */
         double factor = (double)w->rows / w->total;
         w->w0 *= factor;
-        for (int64_t t = 0; t < w->m; t++) w->w[t] *= factor;
+        bdml_cvec_scale(&w->A->space, factor, w->w, w->w);
         if (w->form->rescale) w->form->rescale(w, factor);
         w->total = (double)w->rows;
     }
@@ -204,7 +172,7 @@ static void update(bdml_mwu *w)
 static double violation_so_far(const bdml_mwu *w)
 {
     double share = 1.0 / (double)w->round, worst = w->sum_f * share - w->bound;
-    for (int64_t t = 0; t < w->m; t++) worst = BDML_MAX(worst, w->mu[t] - w->sum_v[t] * share);
+    worst = BDML_MAX(worst, bdml_cvec_worst_miss(&w->A->space, w->mu, w->sum_v, share));
     if (w->form->violation) worst = BDML_MAX(worst, w->form->violation(w));
     return BDML_MAX(worst, 0.0);
 }
@@ -226,40 +194,30 @@ static bdml_status measure(bdml_mwu *w, bdml_mwu_result *r)
     double share = 1.0 / (double)BDML_MAX(w->round, 1);
     if (w->form->settle) w->form->settle(w);
     for (size_t i = 0; i < w->size; i++) w->mean[i] = w->sum[i] * share;
-    if (w->p->diagonal)
-        bdml_margin_forward_diag(w->p->op, w->mean, -1, NULL, w->v);
-    else
-        bdml_margin_forward(w->p->op, w->mean, -1, NULL, w->v);
-    r->objective = bdml_vec_dot(w->size, w->p->g, w->mean);
-    r->margin_violation = 0.0;
-    for (int64_t t = 0; t < w->m; t++)
-        r->margin_violation = BDML_MAX(r->margin_violation, w->mu[t] - w->v[t]);
+    bdml_operator_forward(w->A, w->mean, w->v);
+    r->objective = bdml_vec_dot(w->size, w->A->g, w->mean);
+    r->margin_violation = BDML_MAX(bdml_cvec_worst_miss(&w->A->space, w->mu, w->v, 1.0), 0.0);
     r->violation = BDML_MAX(r->margin_violation, r->objective - w->bound);
     if (w->form->violation) r->violation = BDML_MAX(r->violation, w->form->violation(w));
-    BDML_TRY(eigenvalues(w, w->mean, w->lambda));
-    double low = w->lambda[0], high = w->lambda[w->d - 1];
+    const double *lambda = w->X.lambda;
+    BDML_TRY(eigenvalues(w, w->mean, w->X.lambda));
+    double low = lambda[0], high = lambda[w->d - 1];
     r->kappa = high <= 0.0 ? 1.0 : low > 0.0 ? high / low : INFINITY;
     r->trace = 0.0;
-    for (int i = 0; i < w->d; i++) r->trace += w->lambda[i];
+    for (int i = 0; i < w->d; i++) r->trace += lambda[i];
     r->m = w->mean;
     if (!w->lifted) return BDML_OK;
     r->alpha = w->lifted->sum_alpha * share;
     memcpy(r->lived, w->lifted->lived, sizeof r->lived);
-    r->data_weight = w->w0;
-    for (int64_t t = 0; t < w->m; t++) r->data_weight += w->w[t];
-    r->data_weight /= w->total;
+    r->data_weight = bdml_cvec_sum(&w->A->space, w->w0, w->w) / w->total;
     return BDML_OK;
 }
 
 /* Weights of objective and margins as they stand, in the user's units, tested over the cone at trace R. */
 static bdml_status keep_proof(bdml_mwu *w, bdml_mwu_result *r)
 {
-    double least, margins = 0.0;
+    double least, margins = bdml_weights_shares(w);
     r->q0 = w->w0 * w->scale0 / w->total;
-    for (int64_t t = 0; t < w->m; t++) {
-        w->q[t] = w->w[t] * w->scale[t] / w->total;
-        margins += w->q[t] * w->mu[t];
-    }
     r->q = w->q;
     r->value = w->value;
     if (w->form->prove) return w->form->prove(w, r);
@@ -320,12 +278,12 @@ static bdml_status calibrate(bdml_mwu *w)
         BDML_TRY(w->form->oracle(w, &infeasible));
         w->form->values(w);
         met[0] = BDML_MAX(met[0], fabs(w->scale0 * (w->bound - w->f)));
-        met[1] = BDML_MAX(met[1], bdml_weights_largest(w->m, w->scale, w->v, w->mu));
+        met[1] = BDML_MAX(met[1], bdml_weights_largest(&w->A->space, w->scale, w->v, w->mu));
         met[2] = BDML_MAX(met[2], w->form->largest(w));
         update(w);
     }
     if (met[0] > 0.0) w->scale0 /= met[0];
-    for (int64_t t = 0; t < w->m && met[1] > 0.0; t++) w->scale[t] /= met[1];
+    if (met[1] > 0.0) bdml_cvec_divide(&w->A->space, w->scale, met[1], w->scale);
     if (met[2] > 0.0) w->form->shrink(w, 1.0 / met[2]);
     w->rho = w->rho_negative = 0.0;
     return BDML_OK;

@@ -5,7 +5,6 @@
 #ifndef BDML_MWU_H
 #define BDML_MWU_H
 
-#include "solver/engine.h"
 #include "paper/paper.h"
 
 /* What an easy set has to offer. All of it works on the weights in w, of sum w->total. */
@@ -31,7 +30,8 @@ typedef struct bdml_mwu_form {
      * would tell. Where neither rho nor delta is set, a few rounds first tell how large the slacks of objective,
      * margins and its own rows get, each kind is scaled by that, and rho is the largest that is met. */
     bool factored;
-    double (*largest)(const bdml_mwu *w);       /* |scaled slack| of its own rows at Y */
+    unsigned uses;                        /* of the matrices beside eigenvalues: BDML_MATRIX_... */
+    double (*largest)(const bdml_mwu *w); /* |scaled slack| of its own rows at Y */
     void (*shrink)(bdml_mwu *w, double factor); /* the scales of its own rows times this */
     bdml_status (*measure)(bdml_mwu *w, bdml_mwu_result *r);
     bdml_status (*prove)(bdml_mwu *w, bdml_mwu_result *r);
@@ -53,7 +53,6 @@ typedef struct bdml_lifted {
     int block;                      /* that Y lives in: 0 M, 1 M1, 2 M2, 3 alpha; -1: Y = 0 */
     int64_t lived[4];               /* rounds that it lived in each */
     double *sum1, *sum2, sum_alpha; /* of M1, M2 and alpha over the rounds */
-    bdml_lanczos_ws lanczos;
 } bdml_lifted;
 
 /* The cone form: the eigenvectors of a round serve for some rounds more (basis.c). */
@@ -69,7 +68,8 @@ typedef struct bdml_basis {
 
 struct bdml_mwu {
     bdml_handle *h, *watch; /* watch: whose progress callback is told, and cancels */
-    bdml_problem *p;
+    const bdml_operator *A;
+    bdml_matrices X; /* lambda, l: of this round */
     bdml_paper_settings s;
     double
         deadline; /* on the clock of bdml_now, when the whole search ends; 0: the time limit of each run counts */
@@ -83,7 +83,7 @@ struct bdml_mwu {
     double *g_lambda;   /* eigenvalues of G */
     double *low, *high; /* least and largest eigenvalue of each A_t */
     double *mu;
-    double *unit; /* <A_t, I> */
+    double *unit; /* low + high: of full matrices <A_t, I> */
 
     /* this run */
     double bound, R;
@@ -108,28 +108,29 @@ struct bdml_mwu {
     double *sum; /* of the M of the rounds */
 
     /* scratch and results */
-    double *y, *S, *T, *M, *lambda, *l, *mean, *q;
-    double *sorted;
-    int *order;
-    bdml_eigh_ws eigen;
-    bdml_spectral set; /* kappa <= K, trace <= R of this run */
+    double *S, *T, *M, *mean, *q;
+    double *under, *over; /* d */
+    bdml_spectral set;    /* kappa <= K, trace <= R of this run */
     bdml_lifted *lifted;
     bdml_basis *basis; /* cone, unless diagonal */
 };
 
 extern const bdml_mwu_form bdml_cone_form, bdml_lifted_form;
 
-/* As bdml_mwu_new, for any form. */
-bdml_status bdml_mwu_build(bdml_handle *h, bdml_problem *p, const bdml_paper_settings *s,
+/* As bdml_mwu_new, for any form. x: the points of A as they were given; a factored form needs none. */
+bdml_status bdml_mwu_build(bdml_handle *h, const bdml_operator *A, const bdml_matrix_ops *ops,
+                           const double *x, int64_t ld, const bdml_paper_settings *s,
                            const bdml_mwu_form *form, void *own, bdml_mwu **out);
-/* Extreme eigenvalues of f f' - g g' from |f|^2, |g|^2 and f.g. */
-void bdml_mwu_extremes(double ff, double gg, double fg, double *low, double *high);
 
 /* weights.c: w_i *= 1 - epsilon eta_i, eta_i = slack_i / rho; all weights at least `least`. Returns the sum. */
-double bdml_weights_update(int64_t n, const double *scale, const double *v, const double *mu,
-                           double up, double down, double least, double *w, double *largest);
+double bdml_weights_update(const bdml_cspace *space, const double *scale, const double *v,
+                           const double *mu, double up, double down, double least, double *w,
+                           double *largest);
 double bdml_weights_least(const bdml_mwu *w);
-double bdml_weights_largest(int64_t n, const double *scale, const double *v, const double *mu);
+double bdml_weights_largest(const bdml_cspace *space, const double *scale, const double *v,
+                            const double *mu);
+/* q = w scale / total: the shares of the margins in p, in the user's units; returns sum q mu. */
+double bdml_weights_shares(bdml_mwu *w);
 /* 1 - epsilon eta for one row, and what it says of the width. */
 double bdml_weights_factor(bdml_mwu *w, double slack);
 
@@ -142,8 +143,8 @@ double bdml_guarantee_rounds(int64_t rows, double epsilon);
 /* oracle.c: the best Y for the blocks Z and p.h; w->value, lifted->block. */
 bdml_status bdml_oracle_lifted(bdml_mwu *w, double ph, bool *infeasible);
 
-/* cone.c: min over the set of this run of <S,M>. S becomes its eigenvectors and w->l the eigenvalues of the
- * minimiser in their order, when wanted; else it is destroyed. Diagonal: w->l alone. */
+/* cone.c: min over the set of this run of <S,M>. S becomes its eigenvectors and w->X.l the eigenvalues of the
+ * minimiser in their order, when wanted; else it is destroyed. Diagonal: w->X.l alone. */
 bdml_status bdml_cone_minimise(bdml_mwu *w, double *S, bool vectors, double *least);
 /* Rounding of a sum of rows with the weights q0, q, as a value of <.,M> at trace R. */
 double bdml_cone_rounding(const bdml_mwu *w, double q0, const double *q);
@@ -154,12 +155,12 @@ void bdml_cone_matrix(bdml_mwu *w, double q0, const double *q, double *S);
 bdml_status bdml_basis_init(bdml_mwu *w);
 void bdml_basis_free(bdml_mwu *w);
 void bdml_basis_reset(bdml_mwu *w);
-/* Least <q0 G - A*q, M> over the M of the set that Q diagonalises, infinite without a Q; w->l: eigenvalues of M. */
+/* Least <q0 G - A*q, M> over the M of the set that Q diagonalises, infinite without a Q; w->X.l: eigenvalues of M. */
 double bdml_basis_minimise(bdml_mwu *w, double q0, const double *q);
 /* Q becomes the eigenvectors S of this round. loss: what the old Q would have cost against the exact oracle, of a
  * weighted sum that is now `value`. */
 void bdml_basis_take(bdml_mwu *w, const double *S, double loss, double value);
-/* w->v, w->f at M = Q diag(w->l) Q', which is added to the sum. */
+/* w->v, w->f at M = Q diag(w->X.l) Q', which is added to the sum. */
 void bdml_basis_values(bdml_mwu *w);
 /* Complete w->sum. */
 void bdml_basis_settle(bdml_mwu *w);

@@ -26,31 +26,17 @@ static void choose(bdml_mwu *w, double ph)
     w->value = l->RY * best - ph;
 }
 
-/* Diagonal M: a block's largest entry, u its unit vector. */
-static void largest_entries(bdml_mwu *w)
-{
-    bdml_lifted *l = w->lifted;
-    for (int k = 0; k < 3; k++) {
-        int best = 0;
-        for (int i = 1; i < w->d; i++)
-            if (l->Z[k][i] > l->Z[k][best]) best = i;
-        memset(l->u[k], 0, sizeof *l->u[k] * (size_t)w->d);
-        l->u[k][best] = 1.0;
-        l->theta[k] = l->Z[k][best];
-    }
-}
-
-/* Lanczos on the blocks, the last winner first: the others need not be followed once they fall behind. */
+/* The blocks, the last winner first: the others need not be followed once they fall behind. */
 static void largest_vectors(bdml_mwu *w)
 {
     bdml_lifted *l = w->lifted;
     bdml_phase previous = bdml_phase_enter(w->h, BDML_PHASE_EIGEN);
     int first = l->block > 0 && l->block < 3 ? l->block : 0;
-    double best = w->s.literal ? l->z_alpha : BDML_MAX(l->z_alpha, 0.0), residual;
+    double best = w->s.literal ? l->z_alpha : BDML_MAX(l->z_alpha, 0.0);
     for (int k = 0; k < 3; k++) {
         int block = (first + k) % 3;
-        bdml_la_largest(l->Z[block], LANCZOS_TOLERANCE, best, l->u[block], &l->theta[block],
-                        &residual, &l->lanczos);
+        w->X.ops->largest(&w->X, l->Z[block], LANCZOS_TOLERANCE, best, l->u[block],
+                          &l->theta[block]);
         best = BDML_MAX(best, l->theta[block]);
     }
     bdml_phase_leave(w->h, previous);
@@ -60,13 +46,8 @@ static void largest_vectors(bdml_mwu *w)
 static bdml_status confirm(bdml_mwu *w)
 {
     bdml_lifted *l = w->lifted;
-    int d = w->d;
-    for (int k = 0; k < 3; k++) {
-        memcpy(w->T, l->Z[k], sizeof *w->T * w->size);
-        BDML_TRY(bdml_la_eigh(w->h, d, w->T, w->lambda, true, &w->eigen));
-        l->theta[k] = w->lambda[d - 1];
-        memcpy(l->u[k], COL(w->T, d, d - 1), sizeof *w->T * (size_t)d);
-    }
+    for (int k = 0; k < 3; k++)
+        BDML_TRY(w->X.ops->largest_exact(&w->X, l->Z[k], w->T, l->u[k], &l->theta[k]));
     return BDML_OK;
 }
 
@@ -85,17 +66,12 @@ static double rounding(const bdml_mwu *w)
 
 bdml_status bdml_oracle_lifted(bdml_mwu *w, double ph, bool *infeasible)
 {
-    if (w->p->diagonal)
-        largest_entries(w);
-    else
-        largest_vectors(w);
+    largest_vectors(w);
     choose(w, ph);
     *infeasible = false;
     if (w->value >= 0.0) return BDML_OK;
-    if (!w->p->diagonal) {
-        BDML_TRY(confirm(w));
-        choose(w, ph);
-    }
+    BDML_TRY(confirm(w));
+    choose(w, ph);
     *infeasible = w->value < -rounding(w);
     return BDML_OK;
 }

@@ -39,13 +39,13 @@ static bdml_status take_refusal(bdml_search *b, bdml_mwu *w, const bdml_mwu_resu
     if (kind != BDML_PROOF_NONE) {
         b->proof = kind;
         b->reach = reach;
-        memcpy(b->y, r->q, sizeof *b->y * (size_t)w->m);
+        bdml_cvec_copy(&w->A->space, r->q, b->y);
         return BDML_OK;
     }
     BDML_TRY(bdml_search_told(b, bdml_proof_lower(w, r->q0, r->q, b->y_try, &lower)));
     if (lower > b->lower) {
         b->lower = lower;
-        memcpy(b->y, b->y_try, sizeof *b->y * (size_t)w->m);
+        bdml_cvec_copy(&w->A->space, b->y_try, b->y);
         b->L = BDML_MAX(b->L, lower);
     }
     restore_upper(b);
@@ -67,14 +67,11 @@ void bdml_search_keep(bdml_search *b, const bdml_mwu *w, const bdml_mwu_result *
 /* Cone: the average scaled until it meets every margin, if the trace allows. w->v are its values. */
 static void take_scaled(bdml_search *b, const bdml_mwu *w, const bdml_mwu_result *r)
 {
-    double t = 0.0, size = 0.0;
+    double size = 0.0;
     for (size_t i = 0; i < w->size; i++) size = BDML_MAX(size, fabs(r->m[i]));
-    for (int64_t k = 0; k < w->m; k++) {
-        double v = w->v[k] - 1e-14 * w->d * size * w->p->norm[k];
-        if (v <= 0.0 && w->mu[k] > 0.0) return;
-        if (w->mu[k] > 0.0) t = BDML_MAX(t, w->mu[k] / v);
-    }
-    if (t * r->trace <= w->s.trace && t * r->objective < b->upper)
+    double slack = 1e-14 * w->d * size;
+    double t = bdml_cvec_scale_to_meet(&w->A->space, w->mu, w->v, slack, w->A->norm);
+    if (isfinite(t) && t * r->trace <= w->s.trace && t * r->objective < b->upper)
         bdml_search_keep(b, w, r, t * r->objective, t);
 }
 

@@ -16,29 +16,23 @@ static const double EPS = 2.220446049250313e-16;
 /* rho(t), lowered by its rounding; w->S = G - A*y is kept. */
 static bdml_status density_at(bdml_mwu *w, double t, double error, double *rho)
 {
-    for (size_t i = 0; i < w->size; i++) w->T[i] = (1.0 - t) * w->p->g[i] + t * w->S[i];
-    if (w->p->diagonal) {
-        bdml_spectral_sort(w->d, w->T, w->order);
-        for (int i = 0; i < w->d; i++) w->lambda[i] = w->T[w->order[i]];
-    } else {
-        BDML_TRY(bdml_la_eigh(w->h, w->d, w->T, w->lambda, false, &w->eigen));
-    }
-    *rho = w->set.ops->density(&w->set, w->lambda) - BDML_MAX(t, 1.0) * error;
+    for (size_t i = 0; i < w->size; i++) w->T[i] = (1.0 - t) * w->A->g[i] + t * w->S[i];
+    BDML_TRY(w->X.ops->eigenvalues(&w->X, w->T, w->X.lambda));
+    *rho = w->set.ops->density(&w->set, w->X.lambda) - BDML_MAX(t, 1.0) * error;
     return BDML_OK;
 }
 
 bdml_status bdml_proof_lower(bdml_mwu *w, double q0, const double *q, double *y, double *lower)
 {
     enum { DOUBLINGS = 8, REFINEMENTS = 4 };
-    double margins = 0.0, size = w->g_norm, best = 1.0, rho_in = w->gamma, rho_out;
+    const bdml_operator *A = w->A;
+    double best = 1.0, rho_in = w->gamma, rho_out;
     double inside = 0.0, outside = 1.0;
     *lower = -INFINITY;
     if (!(q0 > 0.0)) return BDML_OK;
-    for (int64_t t = 0; t < w->m; t++) {
-        y[t] = q[t] / q0;
-        margins += w->mu[t] * y[t];
-        size += y[t] * w->p->norm[t];
-    }
+    bdml_cvec_divide(&A->space, q, q0, y);
+    double margins = bdml_cvec_dot(&A->space, 0.0, w->mu, y);
+    double size = bdml_cvec_dot(&A->space, w->g_norm, y, A->norm);
     double error = EPS * (w->d + 64.0) * size;
     bdml_cone_matrix(w, 1.0, y, w->S);
     BDML_TRY(density_at(w, 1.0, error, &rho_out));
@@ -59,18 +53,16 @@ bdml_status bdml_proof_lower(bdml_mwu *w, double q0, const double *q, double *y,
         *lower = inside * margins;
         best = inside;
     }
-    for (int64_t t = 0; t < w->m; t++) y[t] *= best;
+    bdml_cvec_scale(&A->space, best, y, y);
     return BDML_OK;
 }
 
 bdml_status bdml_proof_margins(bdml_mwu *w, const double *q, bdml_proof *kind, double *reach)
 {
-    double margins = 0.0, size = 0.0, rho;
+    const bdml_operator *A = w->A;
+    double margins = bdml_cvec_dot(&A->space, 0.0, w->mu, q), rho;
+    double size = bdml_cvec_dot(&A->space, 0.0, q, A->norm);
     *kind = BDML_PROOF_NONE;
-    for (int64_t t = 0; t < w->m; t++) {
-        margins += w->mu[t] * q[t];
-        size += q[t] * w->p->norm[t];
-    }
     bdml_cone_matrix(w, 0.0, q, w->S);
     BDML_TRY(density_at(w, 1.0, EPS * (w->d + 64.0) * size, &rho));
     *reach = rho < 0.0 ? margins / -rho : INFINITY;

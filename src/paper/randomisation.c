@@ -56,13 +56,12 @@ enum { SCREEN = 64 }; /* constraints that a sample is tried on first */
 
 typedef struct judge {
     bdml_handle *h;
-    bdml_margin *op;
-    const bdml_constraints *c;
+    bdml_operator A; /* over metrics of rank q */
     int d, q;
     const double *lambda;
-    double margin;
     double *map;  /* d x q: rows times sqrt(lambda) */
     double *v;    /* values of the constraints */
+    double *mu;   /* their margins */
     double *gram; /* q x q */
     double *root, *sigma, *spare;
     double *G; /* d x d */
@@ -75,18 +74,22 @@ typedef struct judge {
 
 static void judge_free(judge *J)
 {
-    double *arrays[] = {J->map,   J->v, J->gram, J->root, J->sigma,
-                        J->spare, J->G, J->far,  J->near, J->mapped};
+    double *arrays[] = {J->map,   J->v, J->mu,  J->gram, J->root,  J->sigma,
+                        J->spare, J->G, J->far, J->near, J->mapped};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     bdml_eigh_ws_free(&J->eigen);
 }
 
-static bdml_status judge_init(judge *J)
+static bdml_status judge_init(judge *J, bdml_handle *h, bdml_margin *op, const bdml_constraints *c,
+                              int rows, int columns, const double *lambda, double margin)
 {
     bdml_status status = BDML_OK;
-    size_t d = (size_t)J->d, q = (size_t)J->q;
-    BDML_NEW(J->h, J->map, d * q);
-    BDML_NEW(J->h, J->v, J->c->m);
+    size_t d = (size_t)columns, q = (size_t)rows;
+    *J = (judge){.h = h, .d = columns, .q = rows, .lambda = lambda};
+    J->A = bdml_operator_low_rank(op, c, columns, rows);
+    BDML_NEW(J->h, J->map, J->A.size);
+    BDML_NEW(J->h, J->v, c->m);
+    BDML_NEW(J->h, J->mu, c->m);
     BDML_NEW(J->h, J->gram, q * q);
     BDML_NEW(J->h, J->root, q * q);
     BDML_NEW(J->h, J->sigma, q);
@@ -96,14 +99,10 @@ static bdml_status judge_init(judge *J)
     BDML_NEW(J->h, J->near, d * SCREEN);
     BDML_NEW(J->h, J->mapped, q * SCREEN);
     BDML_GO(bdml_eigh_ws_init(J->h, J->q, &J->eigen));
-    bdml_margin_objective(J->op, J->G);
+    bdml_operator_margins(&J->A, margin, J->mu);
+    J->A.ops->objective(&J->A, J->G);
 done:
     return status;
-}
-
-static double margin_of(const judge *J, int64_t t)
-{
-    return J->margin * (J->c->margin ? J->c->margin[t] : 1.0);
 }
 
 /* The map of a Q, for the functions below. */
@@ -127,11 +126,8 @@ static double objective_of(judge *J)
 
 static double nu_of(judge *J)
 {
-    double nu = INFINITY;
-    bdml_margin_forward_low(J->op, J->q, J->map, 1.0, J->v);
-    for (int64_t t = 0; t < J->c->m; t++)
-        if (margin_of(J, t) > 0.0) nu = BDML_MIN(nu, J->v[t] / margin_of(J, t));
-    return nu;
+    bdml_operator_forward(&J->A, J->map, J->v);
+    return bdml_cvec_least_ratio(&J->A.space, 1.0, J->v, J->mu);
 }
 
 /* Squared lengths of the screened differences under the map are added to v, times sign. */
@@ -152,17 +148,18 @@ static double nu_screened(judge *J)
     if (J->screened == 0) return nu;
     add_screened(J, J->far, 1.0, v);
     add_screened(J, J->near, -1.0, v);
-    for (int k = 0; k < J->screened; k++) nu = BDML_MIN(nu, v[k] / margin_of(J, J->worst[k]));
+    for (int k = 0; k < J->screened; k++) nu = BDML_MIN(nu, v[k] / J->mu[J->worst[k]]);
     return nu;
 }
 
 /* The constraints of least v/mu, in order, from the values of nu_of. */
 static void set_screen(judge *J)
 {
+    const bdml_constraints *c = J->A.c;
     double ratio[SCREEN];
     J->screened = 0;
-    for (int64_t t = 0; t < J->c->m; t++) {
-        double mu = margin_of(J, t), here = J->v[t] / mu;
+    for (int64_t t = 0; t < J->A.space.count; t++) {
+        double mu = J->mu[t], here = J->v[t] / mu;
         if (!(mu > 0.0) || (J->screened == SCREEN && !(here < ratio[SCREEN - 1]))) continue;
         int k = BDML_MIN(J->screened, SCREEN - 1);
         for (; k > 0 && ratio[k - 1] > here; k--)
@@ -173,8 +170,8 @@ static void set_screen(judge *J)
     memset(J->near, 0, sizeof *J->near * (size_t)J->d * SCREEN);
     for (int k = 0; k < J->screened; k++) {
         int64_t t = J->worst[k];
-        bdml_margin_difference(J->op, J->c->far[t], COL(J->far, J->d, k));
-        if (J->c->near[t] >= 0) bdml_margin_difference(J->op, J->c->near[t], COL(J->near, J->d, k));
+        bdml_margin_difference(J->A.margin, c->far[t], COL(J->far, J->d, k));
+        if (c->near[t] >= 0) bdml_margin_difference(J->A.margin, c->near[t], COL(J->near, J->d, k));
     }
 }
 
@@ -182,8 +179,8 @@ bdml_status bdml_judge(bdml_handle *h, bdml_margin *op, const bdml_constraints *
                        const double *lambda, double margin, const double *Q, double *objective,
                        double *nu)
 {
-    judge J = {.h = h, .op = op, .c = c, .d = d, .q = q, .lambda = lambda, .margin = margin};
-    bdml_status status = judge_init(&J);
+    judge J;
+    bdml_status status = judge_init(&J, h, op, c, q, d, lambda, margin);
     if (status == BDML_OK) {
         set_map(&J, Q);
         *objective = objective_of(&J);
@@ -313,17 +310,11 @@ bdml_status bdml_randomise(bdml_handle *h, bdml_margin *op, const bdml_constrain
                            bdml_relaxation_report *r)
 {
     bdml_status status = BDML_OK;
-    judge J = {.h = h,
-               .op = op,
-               .c = c,
-               .d = from->d,
-               .q = from->q,
-               .lambda = lambda,
-               .margin = s->margin};
+    judge J;
     double *scratch = NULL, *xi = NULL, start = bdml_now();
     choice best;
 
-    BDML_GO(judge_init(&J));
+    BDML_GO(judge_init(&J, h, op, c, from->q, from->d, lambda, s->margin));
     BDML_NEW(h, scratch, bdml_sampler_size(from));
     BDML_NEW(h, xi, (size_t)from->d * (size_t)from->q);
     consider_start(&J, s, Q, &best, r);

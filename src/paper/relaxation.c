@@ -24,7 +24,7 @@ bdml_relaxation_settings bdml_relaxation_defaults(void)
 typedef struct search {
     bdml_handle *h;
     bdml_relaxed relaxed;
-    bdml_problem problem; /* what the weights need to know of one */
+    bdml_operator A; /* over metrics of rank q */
     bdml_mwu *w;
     const bdml_relaxation_settings *s;
     double L, U, U_start, U_most; /* U_most: no M of this trace costs more */
@@ -87,7 +87,7 @@ static bdml_status take_refusal(search *b, const bdml_mwu_result *m)
     lower = BDML_MAX(lower, m->bound);
     if (lower > b->L) {
         b->L = lower;
-        for (int64_t t = 0; t < b->w->m; t++) b->y[t] = m->q[t] / m->q0;
+        bdml_cvec_divide(&b->A.space, m->q, m->q0, b->y);
     }
     if (b->L >= b->U_most) b->r->infeasible = true; /* no M of this trace costs as much */
     if (b->L >= b->U) b->U = b->U_start > b->L ? b->U_start : INFINITY;
@@ -97,10 +97,8 @@ static bdml_status take_refusal(search *b, const bdml_mwu_result *m)
 /* Least <A_t,M>/mu_t of the average. */
 static double average_nu(const bdml_mwu *w)
 {
-    double nu = INFINITY, share = 1.0 / (double)BDML_MAX(w->round, 1);
-    for (int64_t t = 0; t < w->m; t++)
-        if (w->mu[t] > 0.0) nu = BDML_MIN(nu, share * w->sum_v[t] / w->mu[t]);
-    return nu;
+    double share = 1.0 / (double)BDML_MAX(w->round, 1);
+    return bdml_cvec_least_ratio(&w->A->space, share, w->sum_v, w->mu);
 }
 
 /* Of the averages of all runs, that which is best once scaled to meet the margins is sampled from. */
@@ -216,13 +214,14 @@ static bdml_status prepare(search *b, bdml_margin *op, const bdml_constraints *c
     for (int i = 0; i < q; i++) trace += lambda[i];
     int64_t room = b->s->delta > 0.0 ? ROOM : BDML_MAX(b->s->rounds, 1);
     bdml_paper_settings settings = weights_settings(b->s, trace);
-    b->problem = (bdml_problem){.n = c->n, .m = c->m, .d = d, .r = d, .c = c, .op = op};
+    b->A = bdml_operator_low_rank(op, c, d, q);
     b->relaxed = (bdml_relaxed){.d = d, .q = q, .lambda = lambda, .op = op, .atoms.room = room};
     b->best.room = room;
     BDML_NEW(b->h, b->best.u, (size_t)d * (size_t)room);
     BDML_NEW(b->h, b->best.w, (size_t)q * (size_t)room);
     BDML_NEW(b->h, b->y, c->m);
-    BDML_GO(bdml_mwu_build(b->h, &b->problem, &settings, &bdml_relaxed_form, &b->relaxed, &b->w));
+    BDML_GO(bdml_mwu_build(b->h, &b->A, &bdml_full_matrices, NULL, 0, &settings, &bdml_relaxed_form,
+                           &b->relaxed, &b->w));
     b->U_most = trace * b->relaxed.g_trace;
     if (b->s->time_limit > 0.0) b->w->deadline = bdml_now() + b->s->time_limit;
 done:
@@ -251,9 +250,8 @@ static bdml_status solve_exact(search *b, bdml_solve_result *solution)
     const bdml_relaxed *x = &b->relaxed;
     bdml_relaxation_report *r = b->r;
     double start = bdml_now();
-    BDML_TRY(bdml_relaxation_exact(b->h, x->op, b->problem.c, x->d, x->trace, b->s->margin,
-                                   b->s->gap, b->s->time_limit, b->L > 0.0 ? b->y : NULL,
-                                   solution));
+    BDML_TRY(bdml_relaxation_exact(b->h, x->op, b->A.c, x->d, x->trace, b->s->margin, b->s->gap,
+                                   b->s->time_limit, b->L > 0.0 ? b->y : NULL, solution));
     r->exact_seconds = bdml_now() - start;
     if (solution->outcome == BDML_INFEASIBLE) {
         r->infeasible = true;
@@ -272,8 +270,8 @@ static bdml_status sample_mwu(search *b, double *Q)
     const bdml_relaxed *x = &b->relaxed;
     bdml_sampler from = {.d = x->d, .q = x->q, .atoms = &b->best};
     b->r->rank = BDML_MIN(b->best.count, (int64_t)x->d * x->q);
-    return bdml_randomise(b->h, x->op, b->problem.c, &from, x->lambda, b->s, b->r->objective_mean,
-                          Q, b->r);
+    return bdml_randomise(b->h, x->op, b->A.c, &from, x->lambda, b->s, b->r->objective_mean, Q,
+                          b->r);
 }
 
 static bdml_status sample_exact(search *b, bdml_solve_result *solution, double *Q)
@@ -285,8 +283,7 @@ static bdml_status sample_exact(search *b, bdml_solve_result *solution, double *
     b->r->rank = from.rank * x->q;
     b->r->objective_mean = solution->upper;
     b->r->average_nu = 1.0; /* at least */
-    return bdml_randomise(b->h, x->op, b->problem.c, &from, x->lambda, b->s, solution->upper, Q,
-                          b->r);
+    return bdml_randomise(b->h, x->op, b->A.c, &from, x->lambda, b->s, solution->upper, Q, b->r);
 }
 
 static bdml_status q_step(search *b, double *Q)
@@ -298,7 +295,7 @@ static bdml_status q_step(search *b, double *Q)
     bool engine = b->s->source == BDML_RELAXATION_ENGINE;
     double start = bdml_now();
 
-    BDML_GO(bdml_judge(b->h, x->op, b->problem.c, x->d, x->q, x->lambda, b->s->margin, Q,
+    BDML_GO(bdml_judge(b->h, x->op, b->A.c, x->d, x->q, x->lambda, b->s->margin, Q,
                        &r->start_objective, &r->start_nu));
     r->objective = r->start_objective;
     r->nu = r->start_nu;

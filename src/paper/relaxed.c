@@ -10,11 +10,11 @@
 
 #include <stdlib.h>
 
-#include "problem/margin.h"
+#include "linalg/clones.h"
 
 /* ---- life ------------------------------------------------------------------------------------------------ */
 
-static bdml_status allocate(bdml_handle *h, bdml_relaxed *x)
+static bdml_status allocate(bdml_handle *h, int64_t m, bdml_relaxed *x)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)x->d, q = (size_t)x->q, room = (size_t)x->atoms.room;
@@ -26,6 +26,7 @@ static bdml_status allocate(bdml_handle *h, bdml_relaxed *x)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) BDML_NEW(h, *vectors[i], d);
     BDML_NEW(h, x->w, q);
     BDML_NEW(h, x->past_w, q);
+    BDML_NEW(h, x->norm, m);
     BDML_NEW(h, x->dot, x->pairs);
     BDML_NEW(h, x->kept, x->pairs * BDML_RELAXED_KEPT);
     BDML_NEW(h, x->atoms.u, d * room);
@@ -42,7 +43,7 @@ done:
 static void describe_rows(bdml_mwu *w)
 {
     bdml_relaxed *x = w->own;
-    const bdml_constraints *c = w->p->c;
+    const bdml_constraints *c = w->A->c;
     int d = x->d;
     double *f = x->z, *g = x->u;
     for (int64_t t = 0; t < w->m; t++) {
@@ -53,7 +54,8 @@ static void describe_rows(bdml_mwu *w)
             gg = bdml_la_dot(d, g, g);
             fg = bdml_la_dot(d, f, g);
         }
-        bdml_mwu_extremes(bdml_la_dot(d, f, f), gg, fg, &w->low[t], &w->high[t]);
+        bdml_row_extremes(bdml_la_dot(d, f, f), gg, fg, &w->low[t], &w->high[t]);
+        x->norm[t] = hypot(w->low[t], w->high[t]);
     }
     for (int64_t k = 0; k < c->targets; k++) {
         bdml_margin_difference(x->op, c->target[k], f);
@@ -81,7 +83,7 @@ static bdml_status objective_width(bdml_mwu *w)
     bdml_relaxed *x = w->own;
     product p = {x->products, x->dot};
     double residual, theta, *zero = w->v;
-    memset(zero, 0, sizeof *zero * (size_t)w->m);
+    bdml_cvec_fill(&w->A->space, 0.0, zero);
     bdml_products_weigh(x->products, 1.0, zero);
     bdml_la_largest_of(apply, &p, 1e-6, -INFINITY, x->u, &theta, &residual, &x->lanczos_d);
     for (int i = 0; i < w->d; i++) w->g_lambda[i] = 0.0;
@@ -106,8 +108,8 @@ static bdml_status init(bdml_mwu *w)
         x->least = BDML_MIN(x->least, x->lambda[i]);
         x->most = BDML_MAX(x->most, x->lambda[i]);
     }
-    x->pairs = w->p->c->pairs;
-    BDML_TRY(allocate(w->h, x));
+    x->pairs = w->A->c->pairs;
+    BDML_TRY(allocate(w->h, w->m, x));
     x->lanczos_d.first = FIRST;
     x->lanczos_d.between = BETWEEN;
     x->lanczos_d.restarts = x->lanczos_q.restarts = RESTARTS;
@@ -121,9 +123,9 @@ static bdml_status init(bdml_mwu *w)
 static void release(bdml_mwu *w)
 {
     bdml_relaxed *x = w->own;
-    double *arrays[] = {x->plus, x->minus,  x->sum_C,  x->B,       x->G,      x->S,
-                        x->T,    x->past_u, x->past_w, x->u,       x->z,      x->eigen,
-                        x->w,    x->dot,    x->kept,   x->atoms.u, x->atoms.w};
+    double *arrays[] = {x->plus, x->minus,  x->sum_C,  x->B,       x->G,       x->S,
+                        x->T,    x->past_u, x->past_w, x->u,       x->z,       x->eigen,
+                        x->w,    x->dot,    x->kept,   x->atoms.u, x->atoms.w, x->norm};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     bdml_lanczos_ws_free(&x->lanczos_d);
     bdml_lanczos_ws_free(&x->lanczos_q);
@@ -275,9 +277,7 @@ static bdml_status measure(bdml_mwu *w, bdml_mwu_result *r)
 {
     double share = 1.0 / (double)BDML_MAX(w->round, 1);
     r->objective = w->sum_f * share;
-    r->margin_violation = 0.0;
-    for (int64_t t = 0; t < w->m; t++)
-        r->margin_violation = BDML_MAX(r->margin_violation, w->mu[t] - w->sum_v[t] * share);
+    r->margin_violation = BDML_MAX(bdml_cvec_worst_miss(&w->A->space, w->mu, w->sum_v, share), 0.0);
     r->violation = BDML_MAX(BDML_MAX(r->margin_violation, r->objective - w->bound), violation(w));
     r->kappa = NAN; /* not of this problem */
     r->trace = ((const bdml_relaxed *)w->own)->trace;

@@ -41,6 +41,7 @@ typedef struct bdml_relaxed {
 
     /* verdicts */
     double g_trace;            /* of G */
+    double *norm;              /* |A_t|_F */
     double *G, *S, *T, *eigen; /* d x d; d */
     bool have_G;
     bdml_eigh_ws ws;

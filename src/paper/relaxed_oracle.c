@@ -109,8 +109,7 @@ static void form(bdml_mwu *w, double q0, const double *y)
 static double rounding(const bdml_mwu *w, double q0, const double *y)
 {
     const bdml_relaxed *x = w->own;
-    double size = q0 * x->g_trace;
-    for (int64_t t = 0; t < w->m; t++) size += y[t] * hypot(w->low[t], w->high[t]);
+    double size = bdml_cvec_dot(&w->A->space, q0 * x->g_trace, y, x->norm);
     return EPS * (x->d + 64.0) * size * x->trace;
 }
 
@@ -130,11 +129,7 @@ bdml_status bdml_relaxed_oracle(bdml_mwu *w, bool *infeasible)
     bdml_relaxed *x = w->own;
     *infeasible = false;
     x->q0 = w->w0 * w->scale0 / w->total;
-    x->margins = 0.0;
-    for (int64_t t = 0; t < w->m; t++) {
-        w->q[t] = w->w[t] * w->scale[t] / w->total;
-        x->margins += w->q[t] * w->mu[t];
-    }
+    x->margins = bdml_weights_shares(w);
     largest_of_S(w);
     double trace = orthogonality_matrix(w, x);
     largest_of_block(w);
@@ -153,8 +148,7 @@ bdml_status bdml_relaxed_lower(bdml_mwu *w, double q0, const double *q, double *
     enum { STEPS = 6 };
     bdml_relaxed *x = w->own;
     size_t size = (size_t)x->d * (size_t)x->d;
-    double margins = 0.0, factor = 1.15, t = 1.0;
-    for (int64_t k = 0; k < w->m; k++) margins += q[k] * w->mu[k];
+    double margins = bdml_cvec_dot(&w->A->space, 0.0, q, w->mu), factor = 1.15, t = 1.0;
     form(w, 0.0, q);
     *lower = -INFINITY;
     for (int k = 0; k < STEPS; k++) {

@@ -11,27 +11,17 @@
 static bool start_identity(bdml_search *b)
 {
     bdml_mwu *w = b->w;
-    double s = 0.0, g = 0.0;
-    size_t step = b->p->diagonal ? 1 : (size_t)w->d + 1;
-    memset(w->M, 0, sizeof *w->M * w->size);
-    for (int i = 0; i < w->d; i++) {
-        w->M[(size_t)i * step] = 1.0;
-        g += b->p->g[(size_t)i * step];
-    }
+    const bdml_operator *A = w->A;
+    double g = 0.0;
+    bdml_matrix_identity(&w->X, 1.0, w->M);
+    for (int i = 0; i < w->d; i++) g += A->g[(size_t)i * w->X.step];
     if (w->s.literal) {
         b->U = g;
         return true;
     }
-    if (b->p->diagonal)
-        bdml_margin_forward_diag(b->p->op, w->M, -1, NULL, w->v);
-    else
-        bdml_margin_forward(b->p->op, w->M, -1, NULL, w->v);
-    for (int64_t t = 0; t < w->m; t++) {
-        if (w->v[t] <= 0.0 && w->mu[t] > 0.0) return false;
-        if (w->mu[t] > 0.0) s = BDML_MAX(s, w->mu[t] / w->v[t]);
-    }
-    s *= 1.0 + 1e-12;
-    if (s * w->d > w->s.trace) return false;
+    bdml_operator_forward(A, w->M, w->v);
+    double s = bdml_cvec_scale_to_meet(&A->space, w->mu, w->v, 0.0, A->norm) * (1.0 + 1e-12);
+    if (!isfinite(s) || s * w->d > w->s.trace) return false;
     b->U = s * g;
     if (w->s.form == BDML_PAPER_CONE) {
         bdml_mwu_result r = {.objective = g, .kappa = 1.0, .trace = w->d, .m = w->M};
@@ -46,12 +36,10 @@ bdml_status bdml_search_upwards(bdml_search *b)
 {
     enum { STEPS = 40 };
     bdml_mwu *w = b->w;
-    double trace = 0.0, value = 0.0, margin = 0.0, most = w->s.trace * w->g_lambda[w->d - 1];
+    double trace = 0.0, most = w->s.trace * w->g_lambda[w->d - 1];
     for (int i = 0; i < w->d; i++) trace += w->g_lambda[i];
-    for (int64_t t = 0; t < w->m; t++) {
-        value += fabs(w->low[t] + w->high[t]) / (double)w->m;
-        margin += w->mu[t] / (double)w->m;
-    }
+    double value = bdml_cvec_mean_abs(&w->A->space, w->unit);
+    double margin = bdml_cvec_mean_abs(&w->A->space, w->mu);
     double bound = value > 0.0 ? trace * margin / value : trace;
     bound = BDML_MIN(BDML_MAX(bound, 2.0 * b->L), most);
     for (int k = 0; k < STEPS && b->proof == BDML_PROOF_NONE && !b->stopped; k++) {
@@ -92,10 +80,11 @@ static void free_trials(int count, trial *list)
 
 static bdml_status new_trial(bdml_search *b, trial *t)
 {
-    const bdml_problem *p = b->p;
+    int64_t n, ld;
+    const double *x = bdml_problem_points(b->p, &n, &ld);
     BDML_TRY(bdml_handle_child(b->h, &t->h));
     bdml_status status =
-        bdml_paper_problem(t->h, p->n, p->d, p->x, p->ld, p->c, p->diagonal, &t->p);
+        bdml_paper_problem(t->h, n, b->w->d, x, ld, b->w->A->c, b->diagonal, &t->p);
     if (status == BDML_OK) status = bdml_mwu_new(t->h, t->p, b->s, &t->w);
     if (status != BDML_OK) return bdml_fail(b->h, status, "%s", bdml_last_error(t->h));
     t->w->watch = b->h;

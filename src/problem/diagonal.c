@@ -72,7 +72,7 @@ void bdml_margin_adjoint_diag(bdml_margin *op, const double *y, int64_t count,
     bdml_phase previous = bdml_phase_enter(op->h, BDML_PHASE_GRADIENT);
     bdml_margin_weigh(op, y, count, active);
     sum_selected(op, op->x, s);
-    if (op->reduce) op->reduce(op->reduce_user, op->d, s);
+    bdml_comm_sum(op->comm, op->d, s);
     bdml_phase_leave(op->h, previous);
 }
 
@@ -116,6 +116,6 @@ void bdml_margin_adjoint_turned(bdml_margin *op, const double *y, double *s)
     bdml_phase previous = bdml_phase_enter(op->h, BDML_PHASE_GRADIENT);
     bdml_margin_weigh(op, y, -1, NULL);
     sum_selected(op, op->turned, s);
-    if (op->reduce) op->reduce(op->reduce_user, op->d, s);
+    bdml_comm_sum(op->comm, op->d, s);
     bdml_phase_leave(op->h, previous);
 }

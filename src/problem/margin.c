@@ -125,13 +125,10 @@ int bdml_margin_part_count(const bdml_margin *op, int64_t items)
     return (int)BDML_MAX(BDML_MIN(wanted, (int64_t)op->parts), 1);
 }
 
-void bdml_margin_mean(bdml_margin *op, int64_t size, double *sum)
+void bdml_margin_mean(const bdml_margin *op, int64_t size, double *sum)
 {
-    double targets = (double)op->c->targets;
-    if (op->reduce) {
-        op->reduce(op->reduce_user, size, sum);
-        op->reduce(op->reduce_user, 1, &targets);
-    }
+    double targets = bdml_comm_total(op->comm, (double)op->c->targets);
+    bdml_comm_sum(op->comm, size, sum);
     for (int64_t e = 0; targets > 0.0 && e < size; e++) sum[e] /= targets;
 }
 
@@ -240,6 +237,7 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
     BDML_NEW(h, mean, d);
     op->h = h;
     op->c = c;
+    op->comm = &bdml_comm_serial;
     op->d = d;
     op->parts = most_parts(d);
     op->pairs = c->pairs;
@@ -281,10 +279,9 @@ void bdml_margin_free(bdml_margin *op)
     free(op);
 }
 
-void bdml_margin_set_reduce(bdml_margin *op, bdml_reduce_fn reduce, void *user)
+void bdml_margin_split(bdml_margin *op, const bdml_comm *comm)
 {
-    op->reduce = reduce;
-    op->reduce_user = user;
+    op->comm = comm;
 }
 
 void bdml_margin_difference(const bdml_margin *op, int64_t p, double *f)
@@ -297,7 +294,8 @@ double bdml_margin_target_mean(const bdml_margin *op)
 {
     double sum = 0.0;
     for (int64_t k = 0; k < op->c->targets; k++) sum += op->distance[op->c->target[k]];
-    return op->c->targets > 0 ? sum / (double)op->c->targets : 0.0;
+    bdml_margin_mean(op, 1, &sum);
+    return sum;
 }
 
 void bdml_margin_points(const bdml_margin *op, double *x)

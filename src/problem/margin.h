@@ -1,9 +1,10 @@
 /* margin.h - inside the margin operator: its arrays and the selection of pairs that a call needs.
  *
- * Used by margin.c, forward.c, adjoint.c and diagonal.c only. */
+ * Used by margin.c, forward.c, adjoint.c, diagonal.c and products.c only. */
 #ifndef BDML_MARGIN_H
 #define BDML_MARGIN_H
 
+#include "linalg/clones.h"
 #include "linalg/linalg.h"
 #include "problem/problem.h"
 
@@ -12,15 +13,6 @@ enum {
     BDML_MARGIN_PARTS = 8,       /* partial sums at most, added in order */
     BDML_MARGIN_PART_ITEMS = 512 /* points or pairs a part shall have at least, to be worth it */
 };
-
-/* Compile a loop for the vector units of newer processors too, chosen when the program starts: the
- * loops over pairs run 1.4 times faster with AVX2 than with SSE2. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \
-    (!defined(__clang__) || __clang_major__ >= 14)
-#define BDML_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define BDML_CLONES
-#endif
 
 struct bdml_margin {
     bdml_handle *h;
@@ -52,8 +44,7 @@ struct bdml_margin {
     double *part;
     double *scratch; /* per thread: two tiles of d columns */
 
-    bdml_reduce_fn reduce;
-    void *reduce_user;
+    const bdml_comm *comm; /* borrowed */
 };
 
 /* Start an empty selection. */
@@ -71,8 +62,8 @@ void bdml_margin_select_points(bdml_margin *op);
 void bdml_margin_gather(const bdml_margin *op, int64_t count, const int64_t *active, double *v);
 /* Parts that `items` are summed in: a function of the problem alone, never of the threads. */
 int bdml_margin_part_count(const bdml_margin *op, int64_t items);
-/* G = sum / number of target pairs, both over all machines. */
-void bdml_margin_mean(bdml_margin *op, int64_t size, double *sum);
+/* sum / number of target pairs, both over all ranks; zero where there are none. */
+void bdml_margin_mean(const bdml_margin *op, int64_t size, double *sum);
 
 static inline double *bdml_margin_scratch(const bdml_margin *op, int thread)
 {

@@ -6,6 +6,7 @@
 
 #include "data/data.h"
 #include "neighbors/neighbors.h"
+#include "problem/cvector.h"
 
 /* Distinct pairs of rows, and constraints and objective as numbers into them:
  *
@@ -192,8 +193,10 @@ static inline uint64_t bdml_pair_key(int32_t i, int32_t j)
  *     adjoint   A*y = sum_t y_t A_t = X Lap X' = D diag(w) D',  w a weight per pair
  *
  * No d x d matrix per constraint, nothing allocated after init, BLAS-3, fixed tiles: same bits for
- * any number of threads. A subset (the active set) costs only its own pairs and points. Every sum
- * over data passes through `reduce` when it is set (several machines). The calls that compute stand
+ * any number of threads. A subset (the active set) costs only its own pairs and points. Sums over
+ * pairs (objective, adjoint, products, means over the target pairs) are taken over all ranks of the
+ * communicator; values of constraints, distances and differences are those of this rank (cvector.h says
+ * what may cross). The calls that compute stand
  * between bdml_la_enter and bdml_la_leave of the caller. Threads: the handle's at bdml_margin_new. */
 typedef struct bdml_margin bdml_margin;
 
@@ -202,9 +205,9 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
                             bdml_margin **out); /* c borrowed, x copied */
 void bdml_margin_free(bdml_margin *op);
 
-/* Replaces sum[0..count) by its sum over all machines; NULL: this machine is the only one. */
-typedef void (*bdml_reduce_fn)(void *user, int64_t count, double *sum);
-void bdml_margin_set_reduce(bdml_margin *op, bdml_reduce_fn reduce, void *user);
+/* The constraints are a part of those of a problem that is split over the ranks of comm, borrowed.
+ * Before this: there is one rank. Before bdml_products_new. */
+void bdml_margin_split(bdml_margin *op, const bdml_comm *comm);
 
 /* G = mean of X_ij over target pairs, both triangles. Zero when there are none. */
 void bdml_margin_objective(bdml_margin *op, double *g);

@@ -47,7 +47,8 @@ bdml_status bdml_products_new(bdml_handle *h, bdml_margin *op, bdml_products **o
         BDML_NEW(h, pr->d, d * (size_t)op->pairs);
         for (int64_t p = 0; p < op->pairs; p++) bdml_margin_difference(op, p, COL(pr->d, op->d, p));
     }
-    for (int64_t k = 0; k < c->targets; k++) pr->target[c->target[k]] += 1.0 / (double)c->targets;
+    double targets = bdml_comm_total(op->comm, (double)c->targets);
+    for (int64_t k = 0; k < c->targets; k++) pr->target[c->target[k]] += 1.0 / targets;
     *out = pr;
     pr = NULL;
 done:
@@ -152,7 +153,7 @@ void bdml_products_apply(bdml_products *pr, const double *u, double *dot, double
     memcpy(z, pr->part, sizeof *z * (size_t)d);
     for (int k = 1; k < PARTS; k++)
         for (int r = 0; r < d; r++) z[r] += COL(pr->part, d, k)[r];
-    if (op->reduce) op->reduce(op->reduce_user, d, z);
+    bdml_comm_sum(op->comm, d, z);
     bdml_phase_leave(op->h, previous);
 }
 
@@ -165,5 +166,7 @@ double bdml_products_values(const bdml_products *pr, const double *dot, double s
         v[t] = scale * (far * far - near * near);
     }
     for (int64_t k = 0; k < c->targets; k++) mean += dot[c->target[k]] * dot[c->target[k]];
-    return c->targets > 0 ? scale * mean / (double)c->targets : 0.0;
+    mean *= scale;
+    bdml_margin_mean(pr->op, 1, &mean);
+    return mean;
 }

@@ -31,16 +31,20 @@ enum {
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
+/* The clock and the user are of one rank: what one of them says holds for all. */
 bool bdml_limit_reached(bdml_engine *e)
 {
-    if (e->iterations >= e->s->max_iter) e->stop = BDML_STOP_ITERATIONS;
-    if (e->s->time_limit > 0.0 && bdml_now() - e->started >= e->s->time_limit)
-        e->stop = BDML_STOP_TIME;
-    if (bdml_progress(e->h, "solve", e->iterations, 0) != BDML_OK) {
+    bdml_course *course = &e->course;
+    bdml_stop stop = course->stop;
+    if (course->iterations >= e->s->max_iter) stop = BDML_STOP_ITERATIONS;
+    if (e->s->time_limit > 0.0 && bdml_now() - course->started >= e->s->time_limit)
+        stop = BDML_STOP_TIME;
+    if (bdml_progress(e->h, "solve", course->iterations, 0) != BDML_OK) {
         e->h->error[0] = '\0'; /* not a failure: the best so far is kept */
-        e->stop = BDML_STOP_CANCELLED;
+        stop = BDML_STOP_CANCELLED;
     }
-    return e->stop != BDML_STOP_DONE;
+    course->stop = (bdml_stop)bdml_comm_largest(e->p->comm, (double)stop);
+    return course->stop != BDML_STOP_DONE;
 }
 
 /* ---- one round ------------------------------------------------------------------------------ */
@@ -50,25 +54,20 @@ bool bdml_limit_reached(bdml_engine *e)
 static double primal_residual(const bdml_engine *e)
 {
     const bdml_active *a = &e->active;
-    double sum = 0.0;
-    for (int64_t k = 0; k < a->count; k++) {
-        double move =
-            bdml_inner_multiplier(e, a->y0[k], a->b[k], a->q[k], a->u[k], a->v[k]) - a->y0[k];
-        sum += move * move;
-    }
-    return e->penalty_inv * sqrt(sum / e->r);
+    double penalty = e->dual.penalty_inv;
+    return penalty * sqrt(bdml_terms_move(&a->terms, penalty, a->y0, a->v) / e->X.r);
 }
 
 static bdml_status inner_round(bdml_engine *e)
 {
-    bool smooth = e->penalty_inv == 0.0;
+    bool smooth = e->dual.penalty_inv == 0.0;
     int most = smooth ? SMOOTH_STEPS : MOST_STEPS;
     for (int step = 1; step <= most; step++) {
-        BDML_TRY(bdml_inner_step(e, e->g));
+        BDML_TRY(bdml_inner_step(e, e->scaled.g));
         if (bdml_limit_reached(e)) break;
         if (smooth || step < LEAST_STEPS) continue;
-        e->primal = primal_residual(e);
-        if (e->residual < INNER_SHARE * BDML_MIN(e->primal, 1.0)) break;
+        e->dual.primal = primal_residual(e);
+        if (e->at.residual < INNER_SHARE * BDML_MIN(e->dual.primal, 1.0)) break;
     }
     return BDML_OK;
 }
@@ -79,29 +78,30 @@ static bdml_status look(bdml_engine *e, bool newton)
 {
     bdml_phase previous = bdml_phase_enter(e->h, BDML_PHASE_CERTIFY);
     bdml_status status = BDML_OK;
-    bdml_engine_forward(e, e->M, e->v);
-    for (int64_t t = 0; t < e->m && !newton; t++)
-        e->y_try[t] =
-            bdml_inner_multiplier(e, e->y[t], e->aim * e->b[t], e->q[t], e->u[t], e->v[t]);
+    bdml_dual *dual = &e->dual;
+    bdml_engine_forward(e, e->at.M, dual->v);
+    if (!newton)
+        bdml_terms_multipliers(&e->scaled.terms, dual->penalty_inv, dual->aim, dual->y, dual->v,
+                               dual->y_try);
     BDML_GO(bdml_certify_upper(e));
-    BDML_GO(bdml_certify_lower(e, newton ? e->y : e->y_try));
+    BDML_GO(bdml_certify_lower(e, newton ? dual->y : dual->y_try));
 done:
     bdml_phase_leave(e->h, previous);
     return status;
 }
 
-static void swap_multipliers(bdml_engine *e)
+static void swap_multipliers(bdml_dual *dual)
 {
-    double *swap = e->y;
-    e->y = e->y_try;
-    e->y_try = swap;
+    double *swap = dual->y;
+    dual->y = dual->y_try;
+    dual->y_try = swap;
 }
 
 /* List the constraints that matter now; keep the momentum where nothing changed. */
 static void relist(bdml_engine *e)
 {
-    bool smooth = e->penalty_inv == 0.0;
-    if (smooth && !bdml_active_misses(e) && e->rounds % 8 != 0) return;
+    bool smooth = e->dual.penalty_inv == 0.0;
+    if (smooth && !bdml_active_misses(e) && e->course.rounds % 8 != 0) return;
     if (smooth && e->active.all) return;
     bdml_active_rebuild(e);
     bdml_inner_restart(e);
@@ -110,45 +110,45 @@ static void relist(bdml_engine *e)
 /* Where scaling is not allowed (the trace is fixed or at its bound), an upper bound needs a
  * point inside all margins to blend with. Aim beyond the margins until one is found, then at the
  * margins again. */
-static void aim_inside(bdml_engine *e)
+static void aim_inside(const bdml_bounds *bounds, bdml_dual *dual)
 {
-    double was = e->aim;
-    if (!e->s->hard || (e->scalable && e->aim == 1.0)) return;
-    if (e->interior_slack > 0.0)
-        e->aim = 1.0;
-    else if (e->aim == 1.0 && e->primal < AIM_BELOW)
-        e->aim = 1.0 + AIM_FIRST;
-    else if (e->aim > 1.0 && ++e->aim_rounds % AIM_ROUNDS == 0)
-        e->aim = 1.0 + 0.25 * (e->aim - 1.0);
-    if (e->aim != was) e->before = INFINITY; /* the primal residual jumps: no reason to raise rho */
+    double was = dual->aim;
+    if (bounds->scalable && dual->aim == 1.0) return;
+    if (bounds->interior_slack > 0.0)
+        dual->aim = 1.0;
+    else if (dual->aim == 1.0 && dual->primal < AIM_BELOW)
+        dual->aim = 1.0 + AIM_FIRST;
+    else if (dual->aim > 1.0 && ++dual->aim_rounds % AIM_ROUNDS == 0)
+        dual->aim = 1.0 + 0.25 * (dual->aim - 1.0);
+    /* the primal residual jumps: no reason to raise rho */
+    if (dual->aim != was) dual->before = INFINITY;
 }
 
 /* rho grows while the margins close too slowly, and falls when the inner problem has become too
- * stiff to be solved in a round. */
-static void balance(bdml_engine *e)
+ * stiff to be solved in a round. True when it changed. */
+static bool balance(bdml_iterate *at, bdml_dual *dual)
 {
     double growth = 1.0;
-    if (e->residual > STIFF * e->primal)
+    if (at->residual > STIFF * dual->primal)
         growth = 1.0 / GROWTH;
-    else if (e->primal > SLOW * e->before)
+    else if (dual->primal > SLOW * dual->before)
         growth = GROWTH;
-    e->penalty_inv /= growth;
-    e->step_inv *= growth;
-    e->table_star = growth != 1.0;
-    e->before = growth < 1.0 ? INFINITY : e->primal;
+    dual->penalty_inv /= growth;
+    at->step_inv *= growth;
+    dual->before = growth < 1.0 ? INFINITY : dual->primal;
+    return growth != 1.0;
 }
 
 /* True when the gap has hardly changed for long: rounding, or a problem beyond the method. */
-static bool stalled(bdml_engine *e)
+static bool stalled(bdml_course *course, double gap)
 {
-    double gap = bdml_engine_gap(e);
-    if (gap < STALL_SHARE * e->stall_gap) {
-        e->stall_gap = gap;
-        e->stall_since = e->iterations;
+    if (gap < STALL_SHARE * course->stall_gap) {
+        course->stall_gap = gap;
+        course->stall_since = course->iterations;
     }
-    bool still =
-        isfinite(gap) && e->iterations - e->stall_since > BDML_MAX(STALL_LEAST, e->iterations / 2);
-    if (still) e->stop = BDML_STOP_STALLED;
+    bool still = isfinite(gap) && course->iterations - course->stall_since >
+                                      BDML_MAX(STALL_LEAST, course->iterations / 2);
+    if (still) course->stop = BDML_STOP_STALLED;
     return still;
 }
 
@@ -162,13 +162,14 @@ static bdml_status one_round(bdml_engine *e)
     }
     BDML_TRY(inner_round(e));
     BDML_TRY(look(e, false));
-    swap_multipliers(e);
+    swap_multipliers(&e->dual);
     return BDML_OK;
 }
 
 bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
 {
-    bool smooth = e->penalty_inv == 0.0;
+    bool smooth = e->dual.penalty_inv == 0.0, hard = e->s->hard;
+    bdml_course *course = &e->course;
 
     if (!resumed) {
         BDML_TRY(look(e, false));
@@ -177,26 +178,26 @@ bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
         bdml_history_note(e);
     }
     bdml_table_row(e);
-    while (bdml_engine_gap(e) > e->s->gap && e->stop == BDML_STOP_DONE) {
+    while (bdml_bounds_gap(&e->bounds) > e->s->gap && course->stop == BDML_STOP_DONE) {
         BDML_TRY(bdml_state_keep(e));
         BDML_TRY(one_round(e));
-        e->rounds++;
+        course->rounds++;
         bdml_table_row(e);
         bdml_history_note(e);
-        if (bdml_engine_gap(e) <= e->s->gap) {
-            e->stop = BDML_STOP_DONE; /* also when a limit came at the same time */
+        if (bdml_bounds_gap(&e->bounds) <= e->s->gap) {
+            course->stop = BDML_STOP_DONE; /* also when a limit came at the same time */
             break;
         }
-        if (e->s->hard && !e->have_best) {
+        if (hard && !e->bounds.have_best) {
             BDML_TRY(bdml_infeasible_check(e));
-            if (e->proof_final) {
-                e->stop = BDML_STOP_DONE;
+            if (e->proof.final) {
+                course->stop = BDML_STOP_DONE;
                 break;
             }
         }
-        if (stalled(e)) break;
-        if (!smooth && !e->newton.on) balance(e);
-        if (!smooth) aim_inside(e);
+        if (stalled(course, bdml_bounds_gap(&e->bounds))) break;
+        if (!smooth && !e->newton.on) course->table_star = balance(&e->at, &e->dual);
+        if (!smooth && hard) aim_inside(&e->bounds, &e->dual);
         e->newton.on = bdml_newton_pays(e);
         relist(e);
     }

@@ -9,53 +9,50 @@
 static const double SAME = 1e-13; /* relative change at which C has settled */
 
 /* Minimise <A,M> over unit trace; A is destroyed. M out; returns the value. */
-static bdml_status extreme(bdml_engine *e, const bdml_spectral *cone, double *A, double *M,
+static bdml_status extreme(bdml_matrices *X, const bdml_spectral *cone, double *A, double *M,
                            double *value)
 {
-    if (e->p->diagonal) {
-        *value = bdml_spectral_minimise_any(cone, A, 1.0, M, e->order, e->sorted);
-        return BDML_OK;
-    }
-    BDML_TRY(bdml_la_eigh(e->h, e->r, A, e->lambda, true, &e->eigen));
-    *value = cone->ops->minimise(cone, e->lambda, 1.0, e->l);
-    int r = e->r;
-    for (int j = 0; j < r; j++)
-        for (int i = 0; i < r; i++) COL(e->scaled, r, j)[i] = e->l[j] * COL(A, r, j)[i];
-    bdml_la_gemm_tiled(e->h, 'N', 'T', r, r, r, 1.0, e->scaled, r, A, r, 0.0, M, r);
-    bdml_la_mirror(r, M, r);
+    BDML_TRY(X->ops->minimise(X, cone, 1.0, A, true, value));
+    X->ops->compose(X, A, X->l, M);
     return BDML_OK;
+}
+
+/* w_t phi'(mu_t) / m */
+static void slopes(const bdml_operator *A, const bdml_solve_settings *s, double *y)
+{
+    const bdml_constraints *c = A->c;
+    bool squared = s->loss == BDML_LOSS_SQUARED_HINGE;
+    bdml_operator_margins(A, 2.0 * s->margin, y);
+    if (!squared) bdml_cvec_fill(&A->space, 1.0, y);
+    if (c->weight) bdml_cvec_product(&A->space, 1.0, c->weight, y, y);
+    bdml_cvec_divide(&A->space, y, A->space.total, y);
 }
 
 bdml_status bdml_collapse_threshold(bdml_engine *e, double *C0)
 {
     enum { STEPS = 60 };
-    const bdml_constraints *c = e->p->c;
-    bool squared = e->s->loss == BDML_LOSS_SQUARED_HINGE;
-    bdml_spectral cone = e->set;
-    double value, C = INFINITY, *B = e->S;
+    const bdml_operator *A = &e->p->A;
+    bdml_iterate *at = &e->at;
+    bdml_spectral cone = e->scaled.set;
+    size_t size = e->X.size;
+    double value, C = INFINITY, *B = at->S;
 
     if (!cone.ops->is_cone) cone.ops = &bdml_psd_ball_ops;
     cone.trace = 1.0;
-    for (int64_t t = 0; t < e->m; t++) {
-        double slope = squared ? 2.0 * e->s->margin * (c->margin ? c->margin[t] : 1.0) : 1.0;
-        e->y_try[t] = slope * (c->weight ? c->weight[t] : 1.0) / (double)e->m;
-    }
-    if (e->p->diagonal)
-        bdml_margin_adjoint_diag(e->p->op, e->y_try, -1, NULL, B);
-    else
-        bdml_margin_adjoint(e->p->op, e->y_try, -1, NULL, B);
+    slopes(A, e->s, e->dual.y_try);
+    bdml_operator_adjoint(A, e->dual.y_try, B);
 
-    for (size_t i = 0; i < e->size; i++) e->T[i] = -B[i];
-    BDML_TRY(extreme(e, &cone, e->T, e->M, &value));
+    for (size_t i = 0; i < size; i++) at->T[i] = -B[i];
+    BDML_TRY(extreme(&e->X, &cone, at->T, at->M, &value));
     for (int step = 0; step < STEPS && value < 0.0; step++) {
-        double b = bdml_vec_dot(e->size, B, e->M), next = bdml_vec_dot(e->size, e->p->g, e->M) / b;
+        double b = bdml_vec_dot(size, B, at->M), next = bdml_vec_dot(size, A->g, at->M) / b;
         if (!(b > 0.0) || !(next < C * (1.0 - SAME))) break;
         C = next;
-        memcpy(e->Z, e->M, sizeof *e->M * e->size); /* the metric that gave C */
-        for (size_t i = 0; i < e->size; i++) e->T[i] = e->p->g[i] - C * B[i];
-        BDML_TRY(extreme(e, &cone, e->T, e->M, &value));
+        memcpy(at->Z, at->M, sizeof *at->M * size); /* the metric that gave C */
+        for (size_t i = 0; i < size; i++) at->T[i] = A->g[i] - C * B[i];
+        BDML_TRY(extreme(&e->X, &cone, at->T, at->M, &value));
     }
-    memcpy(e->M, e->Z, sizeof *e->M * e->size);
+    memcpy(at->M, at->Z, sizeof *at->M * size);
     *C0 = C;
     return BDML_OK;
 }

@@ -6,35 +6,34 @@
 
 static bdml_status objective_density(bdml_engine *e)
 {
-    memcpy(e->T, e->g, sizeof *e->g * e->size);
-    BDML_TRY(bdml_engine_eigenvalues(e, e->T, e->lambda));
-    e->gamma = e->set.ops->density(&e->set, e->lambda);
+    const bdml_spectral *set = &e->scaled.set;
+    memcpy(e->at.T, e->scaled.g, sizeof *e->at.T * e->X.size);
+    BDML_TRY(e->X.ops->eigenvalues(&e->X, e->at.T, e->X.lambda));
+    e->scaled.gamma = set->ops->density(set, e->X.lambda);
     return BDML_OK;
 }
 
 /* A constraint between identical points, or identical pairs, asks 0 >= mu. */
-static void trivial_proof(bdml_engine *e)
+static void trivial_proof(const bdml_operator *A, const bdml_terms *terms, bdml_refutation *proof)
 {
-    if (!e->s->hard) return;
-    for (int64_t t = 0; t < e->m; t++)
-        if (e->p->norm[t] == 0.0 && e->b[t] > 0.0) {
-            e->proof = BDML_PROOF_CONE;
-            e->proof_trace = INFINITY;
-            e->proof_y[t] = 1.0 / e->b[t];
-            return;
-        }
+    int64_t t;
+    if (!bdml_cvec_find_absurd(&terms->space, A->norm, terms->b, &t)) return;
+    proof->kind = BDML_PROOF_CONE;
+    proof->trace = INFINITY;
+    if (t >= 0) proof->y[t] = 1.0 / terms->b[t];
 }
 
 static bdml_status set_weight(bdml_engine *e)
 {
     if (e->s->hard) return BDML_OK;
+    bdml_scaled *scaled = &e->scaled;
     if (e->s->set == BDML_SET_HULL && e->s->C > 0.0) { /* M = 0 is no member: no threshold */
-        e->C = e->s->C;
+        scaled->C = e->s->C;
         return BDML_OK;
     }
-    BDML_TRY(bdml_collapse_threshold(e, &e->C0));
-    e->C = e->s->C > 0.0 ? e->s->C : e->s->softness * e->C0;
-    if (!isfinite(e->C))
+    BDML_TRY(bdml_collapse_threshold(e, &scaled->C0));
+    scaled->C = e->s->C > 0.0 ? e->s->C : e->s->softness * scaled->C0;
+    if (!isfinite(scaled->C))
         return bdml_fail(
             e->h, BDML_ERR_DATA,
             "M = 0 is best for every softness: under no metric of this distortion are impostors "
@@ -45,12 +44,12 @@ static bdml_status set_weight(bdml_engine *e)
 static bdml_status start(bdml_engine *e, double *ws)
 {
     BDML_TRY(set_weight(e));
-    memcpy(e->Z, e->M, sizeof *e->M * e->size); /* direction of C0 */
-    bdml_scale(e);
-    trivial_proof(e);
+    memcpy(e->at.Z, e->at.M, sizeof *e->at.M * e->X.size); /* direction of C0 */
+    bdml_scale(&e->scaled, &e->p->A, e->s, e->dual.y_try);
+    if (e->s->hard) trivial_proof(&e->p->A, &e->scaled.terms, &e->proof);
     BDML_TRY(objective_density(e));
     bdml_start_dual(e);
-    if (e->stage.proven) BDML_TRY(bdml_infeasible_test(e, e->y));
+    if (e->stage.proven) BDML_TRY(bdml_infeasible_test(e, e->dual.y));
     return bdml_start_point(e, ws);
 }
 
@@ -58,7 +57,7 @@ static bdml_status start(bdml_engine *e, double *ws)
 static bdml_status take_up(bdml_engine *e)
 {
     BDML_TRY(bdml_state_restore(e));
-    bdml_scale(e);
+    bdml_scale(&e->scaled, &e->p->A, e->s, e->dual.y_try);
     BDML_TRY(objective_density(e));
     bdml_active_gather(e);
     return BDML_OK;
@@ -71,7 +70,7 @@ static bdml_status run(bdml_engine *e, double *ws)
     bool resumed = e->s->resume != NULL;
     BDML_GO(resumed ? take_up(e) : start(e, ws));
     bdml_table_header(e);
-    if (resumed || e->proof == BDML_PROOF_NONE) BDML_GO(bdml_augmented_run(e, resumed));
+    if (resumed || e->proof.kind == BDML_PROOF_NONE) BDML_GO(bdml_augmented_run(e, resumed));
 done:
     bdml_phase_leave(e->h, previous);
     return status;
@@ -102,9 +101,7 @@ done:
 static bdml_status solve_whole(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
                                const bdml_stage *stage, double spent, bdml_solve_result *r)
 {
-    if (!p->whole)
-        BDML_TRY(bdml_problem_build(h, p->n, p->d, p->x, p->ld, p->c, p->objective, p->diagonal,
-                                    false, &p->whole));
+    BDML_TRY(bdml_problem_unreduced(h, p));
     bdml_solve_settings warm = *s;
     warm.max_iter = BDML_MAX(s->max_iter - stage->iterations, 1);
     if (!s->hard) warm.C = stage->C;
@@ -156,9 +153,7 @@ static bdml_status unreduced(bdml_handle *h, bdml_problem **p, const bdml_solve_
         return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be at most the dimension %d, got %d",
                          own->d, s->rank);
     if (own->r == own->d) return BDML_OK;
-    if (!own->whole)
-        BDML_TRY(bdml_problem_build(h, own->n, own->d, own->x, own->ld, own->c, own->objective,
-                                    own->diagonal, false, &own->whole));
+    BDML_TRY(bdml_problem_unreduced(h, own));
     *p = own->whole;
     return BDML_OK;
 }

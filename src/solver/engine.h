@@ -1,67 +1,112 @@
-/* engine.h - inside the solver: the reduced problem, the scaled problem and the workspace.
+/* engine.h - inside the solver: the reduced problem, and a solve as the parts of the algorithm.
  *
- * Symmetric matrices are vectors of `size` numbers: r*r column-major, or the diagonal (r).
- * Everything is in scaled units but where a name says "user" (scale.c, eq. 12). */
+ * Symmetric matrices are vectors of `size` numbers (spectral/matrix.h); vectors over constraints are
+ * those of problem/cvector.h. Everything is in scaled units but where a name says "user" (scale.c, eq. 12). */
 #ifndef BDML_ENGINE_H
 #define BDML_ENGINE_H
 
-#include "linalg/linalg.h"
 #include "solver/solver.h"
+#include "solver/terms.h"
+#include "spectral/matrix.h"
 
 /* ---- the problem in a basis of the data span (reduce.c, setup.c) ---------------------------- */
 
+/* How metrics are written down: the one choice between full and diagonal. */
+typedef struct bdml_form {
+    const bdml_operator_ops *row_ops;
+    const bdml_matrix_ops *matrix_ops;
+    /* From the scatter S of the points (destroyed): basis or kept, r, exact. */
+    bdml_status (*find_span)(bdml_handle *h, bdml_problem *p, double *S);
+} bdml_form;
+
+extern const bdml_form bdml_full_form, bdml_diagonal_form;
+
 struct bdml_problem {
-    int64_t n, m;
+    const bdml_form *form;
+    int64_t n;
     int d, r;
-    const double *x; /* borrowed */
+    const double *x; /* borrowed, as c, objective and comm */
     int64_t ld;
     const bdml_constraints *c;
-    bool diagonal;
-    const double *objective;    /* borrowed, or NULL */
+    const double *objective; /* or NULL */
+    const bdml_comm *comm;
     bool exact;                 /* nothing but rounding was dropped by the reduction */
     struct bdml_problem *whole; /* unreduced, made when the reduction was not exact */
-    double *basis;              /* d x r orthonormal columns; NULL when r == d or diagonal */
+    double *basis;              /* full: d x r orthonormal columns; NULL when r == d */
     int *kept;                  /* diagonal: the r coordinates that vary; NULL otherwise */
-    size_t size;                /* r*r, or r when diagonal */
-    bdml_margin *op;            /* over the reduced points */
-    double *g;                  /* G, reduced */
-    double *norm;               /* |A_t|_F */
-    double norm_mean;
+    bdml_operator A;            /* over the reduced points */
 };
 
-bdml_status bdml_problem_build(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                               const bdml_constraints *c, const double *objective, bool diagonal,
-                               bool reduce, bdml_problem **out);
+bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
+                               const double *x, int64_t ld, const bdml_constraints *c,
+                               const double *objective, const bdml_form *form, bool reduce,
+                               bdml_problem **out);
+/* The same problem in the whole space, kept with p. */
+bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p);
 /* Fill basis or kept, r, exact; z: n x r reduced points out (NULL: x itself serves). */
-bdml_status bdml_reduce(bdml_handle *h, bdml_problem *p, const double *objective, double **z);
+bdml_status bdml_reduce(bdml_handle *h, bdml_problem *p, double **z);
 /* User's M (d*d or d) <-> reduced; `fill` is the eigenvalue outside the span. ws: d*r doubles. */
 void bdml_reduce_metric(const bdml_problem *p, const double *user, double *m, double *ws);
 void bdml_expand_metric(const bdml_problem *p, const double *m, double fill, double *user,
                         double *ws);
 
-/* ---- the scaled problem and its workspace --------------------------------------------------- */
+/* ---- the parts of a solve ------------------------------------------------------------------- */
 
-/* Constraints that the inner iteration works on, their data gathered. count == m, all != 0: all. */
+/* The problem in scaled units (scale.c, collapse.c). */
+typedef struct bdml_scaled {
+    bdml_units unit;
+    bdml_spectral set; /* reduced, trace in scaled units */
+    double user_trace; /* R as given, or that of the spectrum */
+    double *hull;      /* scratch of the set, where it needs some */
+    double *g;         /* G */
+    bdml_terms terms;  /* of all constraints */
+    double gamma;      /* least <G,M> per unit of trace (eq. 14) */
+    double C, C0;      /* user's */
+} bdml_scaled;
+
+/* Accelerated projected gradient (inner.c); Newton's rounds use the same matrices. */
+typedef struct bdml_iterate {
+    double *M, *M_old, *Z;
+    double *S, *T;   /* gradient or dual matrix; scratch, and eigenvectors after a projection */
+    double step_inv; /* L: inverse step */
+    double momentum;
+    double residual; /* L |M - Z| of the last step */
+} bdml_iterate;
+
+/* The outer loop: multipliers and penalty (augmented.c). */
+typedef struct bdml_dual {
+    double *v;          /* values of all constraints at M */
+    double *y;          /* multipliers; */
+    double *y_try;      /* those of the next round, and scratch */
+    double penalty_inv; /* 1/rho; 0: the loss itself is smooth */
+    double aim;         /* the inner problem's margins are aim * b, >= 1 */
+    int aim_rounds;     /* since aim was set */
+    double primal;      /* last primal residual, */
+    double before;      /* and that of the round before */
+    bool warm;          /* the multipliers are those of a warm start: near the end already */
+} bdml_dual;
+
+/* Constraints that the inner iteration works on, their data gathered (active.c). */
 typedef struct bdml_active {
-    int64_t count;
-    bool all;
+    bdml_terms terms;      /* margins are aim * b */
+    bool all;              /* every constraint is listed */
+    unsigned char *listed; /* of all constraints */
     int64_t *t;
-    double *w, *b, *q, *u; /* row weight, margin, curvature of the dual, bound on y */
-    double *y0;            /* centre of the augmented Lagrangian */
-    double *v, *v_old, *v_z, *y_z, *scratch; /* values at M, at the M before, at Z; y at Z */
+    double *y0;                    /* centre of the augmented Lagrangian */
+    double *v, *v_old, *v_z, *y_z; /* values at M, at the M before, at Z; y at Z */
+    double *weighted;              /* w y: scratch of both adjoints */
 } bdml_active;
 
-/* Workspace of the semismooth Newton method (newton.c). */
+/* Semismooth Newton method (newton.c). */
 typedef struct bdml_newton {
     int room;     /* free constraints at most; 0: the method is not used */
-    size_t width; /* numbers of a constraint in the eigenbasis: r(r+1)/2, or r when diagonal */
+    size_t width; /* numbers of a constraint in the eigenbasis */
     int count;    /* free constraints, and their places in the active list */
     int64_t *free;
-    double *V, *H, *factor; /* width x room; room x room */
-    double *far, *near;     /* r x room: differences, rotated */
-    double *raw;            /* r x room */
-    double *mid, *c, *tau;  /* derivative of the projection, by eigenvector (or coordinate) */
-    double *root;           /* square roots of its divided differences, r*r */
+    double *V, *H, *factor;                        /* width x room; room x room */
+    double *far, *near;                            /* r x room: differences, rotated */
+    double *raw;                                   /* r x room */
+    bdml_derivative D;                             /* of the projection */
     double *along_c, *along_tau, *gradient, *step; /* room */
     double sigma, ridge;
     double started_at; /* gap when the method took over */
@@ -69,6 +114,25 @@ typedef struct bdml_newton {
     bool on;  /* the next round is one of this method */
     bool off; /* it gave up: the augmented Lagrangian goes on alone */
 } bdml_newton;
+
+/* Both ends of the bracket (certificate.c). */
+typedef struct bdml_bounds {
+    double upper, lower;
+    bool have_best;
+    double *best, *best_y; /* M of upper, y of lower */
+    bool scalable;         /* the last M could be scaled to meet the margins within the set */
+    double interior_slack, interior_f; /* strictly feasible point for blending */
+    double *interior, *interior_v;
+} bdml_bounds;
+
+/* Proof that no M meets all margins (infeasible.c). */
+typedef struct bdml_refutation {
+    bdml_proof kind;
+    double *y;
+    bool final;   /* nothing better is to be had */
+    int rounds;   /* since there is one */
+    double trace; /* it holds for every trace below */
+} bdml_refutation;
 
 /* What a solve stands for: its problem and settings as the user gave them, and where it runs in the
  * whole space after one in the span, what that one left. */
@@ -83,66 +147,35 @@ typedef struct bdml_stage {
     bdml_history history; /* so far, of this solve too */
 } bdml_stage;
 
+/* How far it is, and when it ends (augmented.c, state.c, progress.c). */
+typedef struct bdml_course {
+    int64_t iterations, rounds;
+    bdml_stop stop;
+    double started, earlier; /* seconds: when this run began, those of the runs before it */
+    double stall_gap;        /* gap when it last fell by much, and when that was */
+    int64_t stall_since;
+    bool table_star;
+    bdml_solve_state state; /* of the last whole round, when there is someone to save it */
+    double saved_at;        /* when it was given away */
+} bdml_course;
+
 typedef struct bdml_engine {
     bdml_handle *h;
     bdml_problem *p;
     const bdml_solve_settings *s;
-    bdml_spectral set; /* reduced, trace in scaled units */
-    double user_trace; /* R as given, or that of the spectrum */
-    double *hull;      /* scratch of the set, where it needs some */
-    int r;
-    size_t size;
-    int64_t m;
-    double started, earlier; /* seconds: when this run began, those of the runs before it */
-    bdml_stage stage;
-    bdml_solve_state state; /* of the last whole round, when there is someone to save it */
-    double saved_at;        /* when it was given away */
-
-    /* scaled problem: M' = unit_m M, <G,M> = unit_f <G',M'>, y = unit_y w_t y'_t (eq. 12) */
-    double unit_m, unit_f, unit_y;
-    double *g, *w, *b, *q, *u;
-    double gamma;       /* least <G,M> per unit of trace (eq. 14) */
-    double penalty_inv; /* 1/rho; 0: the loss itself is smooth */
-    double aim;         /* the inner problem's margins are aim * b, >= 1 */
-    bool scalable;      /* the last M could be scaled to meet the margins within the set */
-    int aim_rounds;     /* since aim was set */
-    double before;      /* primal residual of the round before */
-    bool warm;          /* the multipliers are those of a warm start: near the end already */
-    double C, C0;       /* user's */
-
-    /* iterates */
-    double *M, *M_old, *Z, *S, *T, *scaled; /* size each; scaled r*r */
-    double *lambda, *l, *sorted;
-    int *order;
-    bdml_eigh_ws eigen;
-    double step_inv; /* L: inverse step */
-    double momentum;
-    double residual;       /* L |M - Z| of the last step */
-    double *v, *y, *y_try; /* all constraints */
-    unsigned char *listed;
+    bdml_matrices X; /* matrices of the reduced size */
+    bdml_scaled scaled;
+    bdml_iterate at;
+    bdml_dual dual;
     bdml_active active;
     bdml_newton newton;
-
-    /* what is known */
-    double upper, lower;
-    double *best, *best_y;
-    bool have_best;
-    double interior_slack, interior_f; /* strictly feasible point for blending */
-    double *interior, *interior_v;
-    bdml_proof proof;
-    double *proof_y;
-    bool proof_final;   /* nothing better is to be had */
-    int proof_rounds;   /* since there is one */
-    double proof_trace; /* the proof holds for every trace below */
-
-    int64_t iterations;
-    int64_t rounds;
-    double stall_gap; /* gap when it last fell by much, and when that was */
-    int64_t stall_since;
-    bdml_stop stop;
-    bool table_star;
-    double primal; /* last primal residual */
+    bdml_bounds bounds;
+    bdml_refutation proof;
+    bdml_course course;
+    bdml_stage stage;
 } bdml_engine;
+
+/* ---- a solve, in the order of its steps ----------------------------------------------------- */
 
 /* settings.c */
 bdml_status bdml_check_settings(bdml_handle *h, const bdml_solve_settings *s);
@@ -152,38 +185,38 @@ bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
                              const bdml_solve_settings *s);
 void bdml_engine_free(bdml_engine *e);
 
-/* start.c: rho and y; M, a member with its eigenvalues in l (Z: the direction of C0; ws: d*r). */
+/* collapse.c: user's C0; direction: a metric (scaled set) with the best ratio, in e->at.M. */
+bdml_status bdml_collapse_threshold(bdml_engine *e, double *C0);
+
+/* scale.c: fill the scaled problem; soft: C known. scratch: one number a constraint. */
+void bdml_scale(bdml_scaled *to, const bdml_operator *A, const bdml_solve_settings *s,
+                double *scratch);
+
+/* start.c: rho and y; M, a member with its eigenvalues in X.l (Z: the direction of C0; ws: d*r). */
 void bdml_start_dual(bdml_engine *e);
 bdml_status bdml_start_point(bdml_engine *e, double *ws);
 
-/* result.c */
-bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r);
+/* augmented.c: the outer loop; true when the solve must end now, e->course.stop then says why */
+bdml_status bdml_augmented_run(bdml_engine *e, bool resumed);
+bool bdml_limit_reached(bdml_engine *e);
+static inline bool bdml_stop_cut(bdml_stop stop) /* a limit or the user */
+{
+    return stop != BDML_STOP_DONE && stop != BDML_STOP_STALLED;
+}
 
-/* scale.c: fill the scaled problem; soft: C known. */
-void bdml_scale(bdml_engine *e);
-
-/* vector.c: matrices as vectors */
-double bdml_vec_dot(size_t n, const double *a, const double *b);
-double bdml_vec_distance2(size_t n, const double *a, const double *b);
-void bdml_engine_forward(bdml_engine *e, const double *M, double *v); /* all, row-weighted */
-/* S = G - A*y over all constraints; g NULL: S = -A*y. Uses y_try as scratch unless y is it. */
-void bdml_engine_adjoint(bdml_engine *e, const double *g, const double *y, double *S);
-/* Eigenvalues (ascending) of a symmetric vector, which is destroyed. */
-bdml_status bdml_engine_eigenvalues(bdml_engine *e, double *A, double *lambda);
-/* M = projection of A (destroyed). l: the eigenvalues of M ascending in e->l. */
-bdml_status bdml_engine_project(bdml_engine *e, double *A, double *M);
-void bdml_engine_identity(const bdml_engine *e, double value, double *M);
+/* active.c */
+void bdml_active_gather(bdml_engine *e);  /* t and terms of the listed */
+void bdml_active_rebuild(bdml_engine *e); /* from v and y of all constraints at M */
+bool bdml_active_misses(const bdml_engine *e);
+int64_t bdml_active_count(const bdml_engine *e); /* with y > 0 or missed, on this rank */
+void bdml_active_scatter(const bdml_engine *e, const double *from, double *y); /* 0 elsewhere */
+/* v = values of the listed at M, row-weighted; S = g - A*y over the listed */
+void bdml_active_forward(bdml_engine *e, const double *M, double *v);
+void bdml_active_adjoint(bdml_engine *e, const double *g, const double *y, double *S);
 
 /* inner.c: accelerated projected gradient on the augmented function */
 void bdml_inner_restart(bdml_engine *e); /* Z = M, momentum gone; active->v is that of M */
 bdml_status bdml_inner_step(bdml_engine *e, const double *g);
-double bdml_inner_multiplier(const bdml_engine *e, double y0, double b, double q, double u,
-                             double v);
-
-/* active.c */
-void bdml_active_gather(bdml_engine *e);  /* t, w, b, q, u of the listed */
-void bdml_active_rebuild(bdml_engine *e); /* from v and y of all constraints at M */
-bool bdml_active_misses(const bdml_engine *e);
 
 /* newton.c: proximal points by semismooth Newton */
 bdml_status bdml_newton_init(bdml_engine *e);
@@ -191,13 +224,24 @@ void bdml_newton_free(bdml_newton *n);
 bool bdml_newton_pays(const bdml_engine *e); /* time to change over? */
 bdml_status bdml_newton_round(bdml_engine *e);
 
-/* augmented.c: the outer loop; true when the solve must end now, e->stop then says why */
-bool bdml_limit_reached(bdml_engine *e);
-static inline bool bdml_stop_cut(bdml_stop stop) /* a limit or the user */
-{
-    return stop != BDML_STOP_DONE && stop != BDML_STOP_STALLED;
-}
-bdml_status bdml_augmented_run(bdml_engine *e, bool resumed);
+/* vector.c: all constraints, row-weighted; and the projection, which is counted */
+void bdml_engine_forward(bdml_engine *e, const double *M, double *v);
+/* S = G - A*y; g NULL: S = -A*y. */
+void bdml_engine_adjoint(bdml_engine *e, const double *g, const double *y, double *S);
+/* M = projection of A (destroyed): X.l its eigenvalues, ascending. */
+bdml_status bdml_engine_project(bdml_engine *e, double *A, double *M);
+
+/* certificate.c */
+bdml_status bdml_certify_upper(bdml_engine *e); /* from M and v */
+bdml_status bdml_certify_lower(bdml_engine *e, const double *y);
+double bdml_bounds_gap(const bdml_bounds *b);
+/* Rounding of the density of G - A*y; y NULL: of G. */
+double bdml_dual_error(const bdml_terms *terms, int r, const double *y);
+
+/* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test
+ * given y, which is kept when it proves something. */
+bdml_status bdml_infeasible_check(bdml_engine *e);
+bdml_status bdml_infeasible_test(bdml_engine *e, const double *y);
 
 /* state.c: keep the state at the beginning of a round, and save it when it is time; save it at the end
  * of a solve that did not finish; take up a state. */
@@ -211,20 +255,6 @@ bdml_status bdml_state_stage(bdml_handle *h, const bdml_solve_state *state, bdml
 void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, double *identity);
 bdml_status bdml_identity_check(bdml_handle *h, const double *now, const double *then);
 
-/* certificate.c */
-bdml_status bdml_certify_upper(bdml_engine *e); /* from M and v */
-bdml_status bdml_certify_lower(bdml_engine *e, const double *y);
-double bdml_engine_gap(const bdml_engine *e);
-double bdml_dual_error(const bdml_engine *e, const double *y);
-
-/* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test
- * given y, which is kept in proof_y when it proves something. */
-bdml_status bdml_infeasible_check(bdml_engine *e);
-bdml_status bdml_infeasible_test(bdml_engine *e, const double *y);
-
-/* collapse.c: user's C0; direction: a metric (scaled set) with the best ratio, in e->M. */
-bdml_status bdml_collapse_threshold(bdml_engine *e, double *C0);
-
 /* history.c */
 void bdml_history_add(bdml_history *h, double iteration, double lower, double upper);
 void bdml_history_note(bdml_engine *e); /* the bracket as it stands now */
@@ -233,5 +263,8 @@ void bdml_history_note(bdml_engine *e); /* the bracket as it stands now */
 void bdml_table_header(bdml_engine *e);
 void bdml_table_row(bdml_engine *e);
 void bdml_table_footer(bdml_engine *e, const bdml_solve_result *r);
+
+/* result.c */
+bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r);
 
 #endif

@@ -28,6 +28,7 @@ void bdml_history_add(bdml_history *h, double iteration, double lower, double up
 
 void bdml_history_note(bdml_engine *e)
 {
-    bdml_history_add(&e->stage.history, (double)(e->stage.iterations + e->iterations),
-                     e->lower * e->unit_f, e->upper * e->unit_f);
+    double unit_f = e->scaled.unit.f;
+    bdml_history_add(&e->stage.history, (double)(e->stage.iterations + e->course.iterations),
+                     e->bounds.lower * unit_f, e->bounds.upper * unit_f);
 }

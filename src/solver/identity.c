@@ -80,15 +80,15 @@ static uint64_t constraints_hash(const bdml_constraints *c)
 
 void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, double *identity)
 {
-    size_t d = (size_t)p->d, metric = p->diagonal ? d : d * d;
+    size_t d = (size_t)p->d, metric = p->form->row_ops->size(p->d, 0), m = (size_t)p->c->m;
     memset(identity, 0, sizeof *identity * BDML_IDENTITY_SIZE);
     identity[SIZE_N] = (double)p->n;
     identity[SIZE_D] = p->d;
     put_hash(identity + POINTS, points_hash(p));
-    identity[CONSTRAINT_COUNT] = (double)p->m;
+    identity[CONSTRAINT_COUNT] = (double)p->c->m;
     put_hash(identity + CONSTRAINTS, constraints_hash(p->c));
     put_hash(identity + OBJECTIVE, mix_doubles(1, d * d, p->objective));
-    identity[DIAGONAL] = p->diagonal;
+    identity[DIAGONAL] = p->form == &bdml_diagonal_form;
     identity[SET] = (double)s->set;
     identity[DISTORTION] = s->K;
     identity[TRACE] = s->trace;
@@ -99,7 +99,7 @@ void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, dou
     identity[WEIGHT] = s->hard ? 0.0 : s->C;
     identity[GAP] = s->gap;
     put_hash(identity + START,
-             mix_doubles(mix_doubles(2, metric, s->warm_metric), (size_t)p->m, s->warm_multiplier));
+             mix_doubles(mix_doubles(2, metric, s->warm_metric), m, s->warm_multiplier));
     if (s->set == BDML_SET_HULL || s->set == BDML_SET_RANK)
         put_hash(identity + SPECTRUM, mix_doubles((uint64_t)s->rank, (size_t)s->rank, s->spectrum));
 }

@@ -28,53 +28,47 @@ enum {
 
 bdml_status bdml_infeasible_test(bdml_engine *e, const double *y)
 {
-    double linear = 0.0;
-    for (int64_t t = 0; t < e->m; t++) linear += e->b[t] * y[t];
+    const bdml_terms *terms = &e->scaled.terms;
+    const bdml_spectral *set = &e->scaled.set;
+    bdml_refutation *known = &e->proof;
+    double linear = bdml_terms_linear(terms, y);
     if (!(linear > 0.0)) return BDML_OK;
-    double error = bdml_dual_error(e, y) - bdml_dual_error(e, NULL);
-    bdml_engine_adjoint(e, NULL, y, e->S); /* -A*y */
-    BDML_TRY(bdml_engine_eigenvalues(e, e->S, e->lambda));
-    double most =
-        -e->set.ops->density(&e->set, e->lambda) + error; /* of <A*y,M> per unit of trace */
+    double error = bdml_dual_error(terms, e->X.r, y) - bdml_dual_error(terms, e->X.r, NULL);
+    bdml_engine_adjoint(e, NULL, y, e->at.S); /* -A*y */
+    BDML_TRY(e->X.ops->eigenvalues(&e->X, e->at.S, e->X.lambda));
+    double most = -set->ops->density(set, e->X.lambda) + error; /* of <A*y,M> per unit of trace */
     double holds =
         most > 0.0 ? linear * (1.0 - CLEAR) / most : INFINITY; /* for every trace below */
     bdml_proof proof = BDML_PROOF_NONE;
-    if (holds >= EVERY_TRACE && e->set.ops->is_cone)
+    if (holds >= EVERY_TRACE && set->ops->is_cone)
         proof = BDML_PROOF_CONE;
-    else if (holds > e->set.trace)
+    else if (holds > set->trace)
         proof = BDML_PROOF_RATIO;
-    if (proof <= e->proof) return BDML_OK;
-    e->proof = proof;
-    e->proof_trace = holds;
-    for (int64_t t = 0; t < e->m; t++) e->proof_y[t] = y[t] / linear;
+    if (proof <= known->kind) return BDML_OK;
+    known->kind = proof;
+    known->trace = holds;
+    bdml_cvec_divide(&terms->space, y, linear, known->y);
     return BDML_OK;
-}
-
-static double misses(const bdml_engine *e, double *y)
-{
-    double sum = 0.0;
-    for (int64_t t = 0; t < e->m; t++) {
-        y[t] = BDML_MAX(e->b[t] - e->v[t], 0.0);
-        sum += y[t];
-    }
-    return sum;
 }
 
 /* Try for a proof over the whole cone. M and y are put back afterwards; `best` and `interior`
  * are free, since no feasible point is known. */
 static bdml_status push(bdml_engine *e, double total)
 {
-    double *g = e->best, *saved = e->interior, *y = e->interior_v;
-    memcpy(saved, e->M, sizeof *saved * e->size);
-    memcpy(y, e->y, sizeof *y * (size_t)e->m);
-    bdml_engine_identity(e, -PUSH * total / e->penalty_inv, g);
-    for (int64_t t = 0; t < e->m; t++) e->y[t] = 0.0;
-    for (int step = 0; step < PUSH_STEPS && e->proof != BDML_PROOF_CONE; step++) {
+    const bdml_terms *terms = &e->scaled.terms;
+    bdml_iterate *at = &e->at;
+    bdml_dual *dual = &e->dual;
+    double *g = e->bounds.best, *saved = e->bounds.interior, *y = e->bounds.interior_v;
+    memcpy(saved, at->M, sizeof *saved * e->X.size);
+    bdml_cvec_copy(&terms->space, dual->y, y);
+    bdml_matrix_identity(&e->X, -PUSH * total / dual->penalty_inv, g);
+    bdml_cvec_fill(&terms->space, 0.0, dual->y);
+    for (int step = 0; step < PUSH_STEPS && e->proof.kind != BDML_PROOF_CONE; step++) {
         if (bdml_limit_reached(e)) break;
         if (step % PUSH_EVERY == 0) {
-            if (step > 0) bdml_engine_forward(e, e->M, e->v);
-            misses(e, e->y_try);
-            BDML_TRY(bdml_infeasible_test(e, e->y_try));
+            if (step > 0) bdml_engine_forward(e, at->M, dual->v);
+            bdml_terms_misses(terms, dual->v, dual->y_try);
+            BDML_TRY(bdml_infeasible_test(e, dual->y_try));
             if (step == 0 || bdml_active_misses(e)) {
                 bdml_active_rebuild(e);
                 bdml_inner_restart(e);
@@ -82,9 +76,9 @@ static bdml_status push(bdml_engine *e, double total)
         }
         BDML_TRY(bdml_inner_step(e, g));
     }
-    memcpy(e->M, saved, sizeof *saved * e->size);
-    memcpy(e->y, y, sizeof *y * (size_t)e->m);
-    bdml_engine_forward(e, e->M, e->v);
+    memcpy(at->M, saved, sizeof *saved * e->X.size);
+    bdml_cvec_copy(&terms->space, y, dual->y);
+    bdml_engine_forward(e, at->M, dual->v);
     return BDML_OK;
 }
 
@@ -92,20 +86,24 @@ static bdml_status push(bdml_engine *e, double total)
  * proof for this ratio of margin and trace can be made one for every ratio. */
 static bool bound_matters(const bdml_engine *e)
 {
-    return bdml_spectral_trace(&e->set, e->l) > 0.99 * e->set.trace;
+    const bdml_spectral *set = &e->scaled.set;
+    return bdml_spectral_trace(set, e->X.l) > 0.99 * set->trace;
 }
 
 bdml_status bdml_infeasible_check(bdml_engine *e)
 {
-    double total = misses(e, e->y_try);
-    BDML_TRY(bdml_infeasible_test(e, e->y_try));
-    BDML_TRY(bdml_infeasible_test(e, e->y)); /* multipliers grow along a proof too */
-    bool ratio = e->proof == BDML_PROOF_RATIO, first = ratio && e->proof_rounds++ == 0;
-    bool better = e->set.ops->is_cone && total > 0.0 && !(ratio && bound_matters(e)) &&
-                  e->proof_rounds <= PROOF_ROUNDS;
-    bool hopeless = !isfinite(e->set.trace) && e->rounds >= PATIENCE &&
-                    (e->rounds & (e->rounds - 1)) == 0; /* at 8, 16, 32, ... rounds */
-    if (e->proof != BDML_PROOF_CONE && better && (first || hopeless)) BDML_TRY(push(e, total));
-    e->proof_final = e->proof == BDML_PROOF_CONE || (ratio && !better);
+    const bdml_spectral *set = &e->scaled.set;
+    bdml_refutation *known = &e->proof;
+    int64_t rounds = e->course.rounds;
+    double total = bdml_terms_misses(&e->scaled.terms, e->dual.v, e->dual.y_try);
+    BDML_TRY(bdml_infeasible_test(e, e->dual.y_try));
+    BDML_TRY(bdml_infeasible_test(e, e->dual.y)); /* multipliers grow along a proof too */
+    bool ratio = known->kind == BDML_PROOF_RATIO, first = ratio && known->rounds++ == 0;
+    bool better = set->ops->is_cone && total > 0.0 && !(ratio && bound_matters(e)) &&
+                  known->rounds <= PROOF_ROUNDS;
+    bool hopeless = !isfinite(set->trace) && rounds >= PATIENCE &&
+                    (rounds & (rounds - 1)) == 0; /* at 8, 16, 32, ... rounds */
+    if (known->kind != BDML_PROOF_CONE && better && (first || hopeless)) BDML_TRY(push(e, total));
+    known->final = known->kind == BDML_PROOF_CONE || (ratio && !better);
     return BDML_OK;
 }

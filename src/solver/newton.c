@@ -50,33 +50,26 @@ bdml_status bdml_newton_init(bdml_engine *e)
 {
     bdml_status status = BDML_OK;
     bdml_newton *n = &e->newton;
-    size_t r = (size_t)e->r;
+    size_t r = (size_t)e->X.r, m = (size_t)e->scaled.terms.space.count;
 
-    n->width = e->p->diagonal ? r : r * (r + 1) / 2;
+    n->width = e->X.ops->width(e->X.r);
     size_t room = BDML_MIN(MOST_NUMBERS / n->width, (size_t)MOST_ROOM);
-    room = BDML_MIN(room, (size_t)e->m);
+    room = BDML_MIN(room, m);
     bool smooth = !e->s->hard && e->s->loss == BDML_LOSS_SQUARED_HINGE;
-    /* an optimum has some multiple of r tight constraints: less room is of no use */
-    if (smooth || !e->set.ops->face || room < BDML_MIN(4 * r, (size_t)e->m)) return BDML_OK;
+    /* an optimum has some multiple of r tight constraints: less room is of no use. Its system is over
+     * the free constraints of all ranks, which no rank has. */
+    bool apart = e->p->comm->size > 1;
+    if (smooth || apart || !e->scaled.set.ops->face || room < BDML_MIN(4 * r, m)) return BDML_OK;
     n->room = (int)room;
     const struct {
         double **array;
         size_t numbers;
     } wanted[] = {
-        {&n->V, n->width * room},
-        {&n->H, room * room},
-        {&n->factor, room * room},
-        {&n->far, r * room},
-        {&n->near, r * room},
-        {&n->raw, r * room},
-        {&n->root, r * r},
-        {&n->mid, r},
-        {&n->c, r},
-        {&n->tau, r},
-        {&n->along_c, room},
-        {&n->along_tau, room},
-        {&n->gradient, room},
-        {&n->step, room},
+        {&n->V, n->width * room}, {&n->H, room * room}, {&n->factor, room * room},
+        {&n->far, r * room},      {&n->near, r * room}, {&n->raw, r * room},
+        {&n->D.root, r * r},      {&n->D.mid, r},       {&n->D.c, r},
+        {&n->D.tau, r},           {&n->along_c, room},  {&n->along_tau, room},
+        {&n->gradient, room},     {&n->step, room},
     };
     BDML_NEW(e->h, n->free, room);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -90,8 +83,9 @@ done:
 
 void bdml_newton_free(bdml_newton *n)
 {
-    double *arrays[] = {n->V,   n->H, n->factor, n->far,     n->near,      n->raw,      n->root,
-                        n->mid, n->c, n->tau,    n->along_c, n->along_tau, n->gradient, n->step};
+    double *arrays[] = {n->V,       n->H,         n->factor,   n->far, n->near,
+                        n->raw,     n->D.root,    n->D.mid,    n->D.c, n->D.tau,
+                        n->along_c, n->along_tau, n->gradient, n->step};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(n->free);
 }
@@ -99,15 +93,16 @@ void bdml_newton_free(bdml_newton *n)
 bool bdml_newton_pays(const bdml_engine *e)
 {
     const bdml_newton *n = &e->newton;
+    const bdml_matrix_ops *ops = e->X.ops;
+    double iterations = (double)e->course.iterations;
     if (n->room == 0 || n->off) return false;
-    if (!e->have_best && e->iterations < FIRST_ORDER_MOST) return false;
-    double r = e->r, free = 0.0;
-    for (int64_t t = 0; t < e->m; t++) free += e->y[t] > 0.0 || e->v[t] < e->aim * e->b[t];
+    if (!e->bounds.have_best && iterations < FIRST_ORDER_MOST) return false;
+    double free = (double)bdml_active_count(e);
     if (free > n->room) return false;
-    double eigen = e->p->diagonal ? r : 10.0 * r * r * r;
-    double first_order = eigen + 4.0 * (double)e->active.count * (e->p->diagonal ? r : r * r);
+    double first_order =
+        ops->work(e->X.r) + 4.0 * (double)e->active.terms.space.count * ops->row_work(e->X.r);
     double newton = free * free * ((double)n->width + free / 3.0) + 4.0 * first_order;
-    return e->warm || (double)e->iterations * first_order > FIRST_ORDER_SHARE * newton;
+    return e->dual.warm || iterations * first_order > FIRST_ORDER_SHARE * newton;
 }
 
 /* ---- the dual function ---------------------------------------------------------------------- */
@@ -115,37 +110,16 @@ bool bdml_newton_pays(const bdml_engine *e)
 /* S, M, eigenvectors (in T) and Phi at y, given on the active list; M_k is M_old. */
 static bdml_status evaluate(bdml_engine *e, const double *y, double *phi)
 {
-    bdml_active *a = &e->active;
+    bdml_iterate *at = &e->at;
+    size_t size = e->X.size;
     double sigma = e->newton.sigma;
-    int64_t count = a->all ? -1 : a->count;
-    *phi = 0.0;
-    for (int64_t k = 0; k < a->count; k++) {
-        a->scratch[k] = a->w[k] * y[k];
-        *phi += (a->b[k] - 0.5 * a->q[k] * y[k]) * y[k];
-    }
-    if (e->p->diagonal)
-        bdml_margin_adjoint_diag(e->p->op, a->scratch, count, a->all ? NULL : a->t, e->S);
-    else
-        bdml_margin_adjoint(e->p->op, a->scratch, count, a->all ? NULL : a->t, e->S);
-    for (size_t i = 0; i < e->size; i++) {
-        e->S[i] = e->g[i] - e->S[i];
-        e->T[i] = e->M_old[i] - sigma * e->S[i];
-    }
-    BDML_TRY(bdml_engine_project(e, e->T, e->M));
-    *phi += bdml_vec_dot(e->size, e->S, e->M);
-    *phi += 0.5 / sigma * bdml_vec_distance2(e->size, e->M, e->M_old);
+    *phi = bdml_terms_dual(&e->active.terms, y);
+    bdml_active_adjoint(e, e->scaled.g, y, at->S);
+    for (size_t i = 0; i < size; i++) at->T[i] = at->M_old[i] - sigma * at->S[i];
+    BDML_TRY(bdml_engine_project(e, at->T, at->M));
+    *phi += bdml_vec_dot(size, at->S, at->M);
+    *phi += 0.5 / sigma * bdml_vec_distance2(size, at->M, at->M_old);
     return BDML_OK;
-}
-
-static void values(bdml_engine *e)
-{
-    bdml_active *a = &e->active;
-    int64_t count = a->all ? -1 : a->count;
-    if (e->p->diagonal)
-        bdml_margin_forward_diag(e->p->op, e->M, count, a->all ? NULL : a->t, a->v);
-    else
-        bdml_margin_forward(e->p->op, e->M, count, a->all ? NULL : a->t, a->v);
-    for (int64_t k = 0; k < a->count; k++) a->v[k] *= a->w[k];
 }
 
 static inline double clip(double y, double u)
@@ -153,22 +127,15 @@ static inline double clip(double y, double u)
     return y <= 0.0 ? 0.0 : y < u ? y : u;
 }
 
-static inline double slope(const bdml_active *a, int64_t k, double y)
-{
-    return a->b[k] - a->v[k] - a->q[k] * y;
-}
-
 /* |clip(y + grad) - y|, and the list of free constraints: those that a small step would move. */
-static double select_free(bdml_engine *e, const double *y)
+static double select_free(const bdml_terms *p, const double *v, const double *y, bdml_newton *n)
 {
-    const bdml_active *a = &e->active;
-    bdml_newton *n = &e->newton;
     double sum = 0.0;
     n->count = 0;
-    for (int64_t k = 0; k < a->count; k++) {
-        double g = slope(a, k, y[k]), move = clip(y[k] + g, a->u[k]) - y[k];
+    for (int64_t k = 0; k < p->space.count; k++) {
+        double g = p->b[k] - v[k] - p->q[k] * y[k], move = clip(y[k] + g, p->u[k]) - y[k];
         sum += move * move;
-        bool held = (y[k] <= 0.0 && g <= 0.0) || (y[k] >= a->u[k] && g >= 0.0);
+        bool held = (y[k] <= 0.0 && g <= 0.0) || (y[k] >= p->u[k] && g >= 0.0);
         if (held) continue;
         if (n->count < n->room) {
             n->free[n->count] = k;
@@ -181,76 +148,39 @@ static double select_free(bdml_engine *e, const double *y)
 
 /* ---- the Newton system ---------------------------------------------------------------------- */
 
-/* mid, c, tau by eigenvector, and root_ij = sqrt of the divided difference (twice for i != j: V
- * holds one triangle). Diagonal form: by coordinate. */
-static void differentiate(bdml_engine *e)
-{
-    bdml_newton *n = &e->newton;
-    int r = e->r;
-    const double *z = e->lambda, *l = e->l;
-    e->set.ops->face(&e->set, z, n->mid, n->c, n->tau);
-    if (e->p->diagonal) {
-        double *vectors[] = {n->mid, n->c, n->tau};
-        for (int v = 0; v < 3; v++) {
-            for (int i = 0; i < r; i++) e->sorted[e->order[i]] = vectors[v][i];
-            memcpy(vectors[v], e->sorted, sizeof *z * (size_t)r);
-        }
-        return;
-    }
-    double tie = 16.0 * EPS * BDML_MAX(fabs(z[0]), fabs(z[r - 1]));
-    for (int j = 0; j < r; j++)
-        for (int i = 0; i <= j; i++) {
-            double gap = z[j] - z[i];
-            double ratio = i == j      ? n->mid[i]
-                           : gap > tie ? (l[j] - l[i]) / gap
-                                       : n->mid[i] * n->mid[j];
-            COL(n->root, r, j)[i] = sqrt(BDML_MAX(ratio, 0.0) * (i == j ? 1.0 : 2.0));
-        }
-}
-
-/* out(:, k) = Q' (difference of the far or near pair of free constraint k), times sqrt(w). */
-static void rotate(bdml_engine *e, bool near, double *out)
+/* to(:, k) = Q' (difference of the far or near pair of free constraint k), times sqrt(w). */
+static void rotate(bdml_engine *e, const int32_t *pair, double *to)
 {
     bdml_newton *n = &e->newton;
     const bdml_active *a = &e->active;
-    const int32_t *pair = near ? e->p->c->near : e->p->c->far;
-    int r = e->r;
-    double *raw = e->p->diagonal ? out : n->raw;
+    int r = e->X.r;
     for (int k = 0; k < n->count; k++) {
-        int64_t t = a->t[n->free[k]];
-        double *f = COL(raw, r, k), w = sqrt(e->w[t]);
+        int64_t place = n->free[k], t = a->t[place];
+        double *f = COL(n->raw, r, k), w = sqrt(a->terms.w[place]);
         if (pair[t] < 0) {
             for (int i = 0; i < r; i++) f[i] = 0.0;
             continue;
         }
-        bdml_margin_difference(e->p->op, pair[t], f);
+        bdml_margin_difference(e->p->A.margin, pair[t], f);
         for (int i = 0; i < r; i++) f[i] *= w;
     }
-    if (!e->p->diagonal)
-        bdml_la_gemm('T', 'N', r, n->count, r, 1.0, e->T, r, n->raw, r, 0.0, out, r);
+    e->X.ops->rotate(r, e->at.T, n->count, n->raw, to);
 }
 
-/* Column k of V: root_ij (f_i f_j - g_i g_j); along_c, along_tau: the diagonal against c and
- * tau. */
-static void weigh(bdml_engine *e, int k)
+/* Column k of V, and the diagonal of constraint k in the eigenbasis against c and tau. */
+static void weigh(const bdml_matrices *X, bdml_newton *n, int k)
 {
-    bdml_newton *n = &e->newton;
-    int r = e->r;
+    int r = X->r;
     const double *f = COL(n->far, r, k), *g = COL(n->near, r, k);
-    double *v = n->V + (size_t)k * n->width, c = 0.0, tau = 0.0;
+    double c = 0.0, tau = 0.0;
     for (int i = 0; i < r; i++) {
         double square = f[i] * f[i] - g[i] * g[i];
-        c += n->c[i] * square;
-        tau += n->tau[i] * square;
-        if (e->p->diagonal) v[i] = n->mid[i] * square;
+        c += n->D.c[i] * square;
+        tau += n->D.tau[i] * square;
     }
     n->along_c[k] = c;
     n->along_tau[k] = tau;
-    if (e->p->diagonal) return;
-    for (int j = 0; j < r; j++) {
-        const double *root = COL(n->root, r, j);
-        for (int i = 0; i <= j; i++) *v++ = root[i] * (f[i] * f[j] - g[i] * g[j]);
-    }
+    X->ops->column(r, &n->D, f, g, n->V + (size_t)k * n->width);
 }
 
 /* Lower triangle of H = sigma (V'V + c c' - tau tau') + diag(q) + ridge. */
@@ -259,18 +189,18 @@ static void assemble(bdml_engine *e, double residual)
     bdml_newton *n = &e->newton;
     int m = n->count;
     double trace = 0.0;
-    differentiate(e);
-    rotate(e, false, n->far);
-    rotate(e, true, n->near);
+    e->X.ops->derivative(&e->X, &e->scaled.set, &n->D);
+    rotate(e, e->p->c->far, n->far);
+    rotate(e, e->p->c->near, n->near);
 #pragma omp parallel for schedule(static) \
     num_threads(bdml_threads(e->h)) if ((size_t)m * n->width > 1000000)
-    for (int k = 0; k < m; k++) weigh(e, k);
+    for (int k = 0; k < m; k++) weigh(&e->X, n, k);
     bdml_la_syrk('T', m, (int)n->width, n->sigma, n->V, (int)n->width, 0.0, n->H, m);
     for (int j = 0; j < m; j++) {
         double *column = COL(n->H, m, j);
         double c = n->sigma * n->along_c[j], tau = n->sigma * n->along_tau[j];
         for (int i = j; i < m; i++) column[i] += c * n->along_c[i] - tau * n->along_tau[i];
-        column[j] += e->active.q[n->free[j]];
+        column[j] += e->active.terms.q[n->free[j]];
         trace += column[j];
     }
     double ridge = n->ridge * trace / m + 1e-6 * n->sigma * BDML_MIN(residual, 1.0);
@@ -279,10 +209,8 @@ static void assemble(bdml_engine *e, double residual)
 
 /* Solve H step = gradient; a variable at its bound whose step leads out is held and the rest
  * solved again. */
-static bool solve(bdml_engine *e, const double *y)
+static bool solve(bdml_newton *n, const double *u, const double *y)
 {
-    bdml_newton *n = &e->newton;
-    const bdml_active *a = &e->active;
     int m = n->count;
     for (int i = 0; i < m; i++) n->along_c[i] = 1.0; /* 1: free, 0: held */
     for (int pass = 0; pass < BOUND_PASSES; pass++) {
@@ -296,9 +224,9 @@ static bool solve(bdml_engine *e, const double *y)
         if (!bdml_la_solve_spd(m, n->factor, n->step)) return false;
         bool out = false;
         for (int j = 0; j < m; j++) {
-            double at = y[n->free[j]], u = a->u[n->free[j]];
+            double at = y[n->free[j]], most = u[n->free[j]];
             if (n->along_c[j] == 0.0 ||
-                !((at <= 0.0 && n->step[j] < 0.0) || (at >= u && n->step[j] > 0.0)))
+                !((at <= 0.0 && n->step[j] < 0.0) || (at >= most && n->step[j] > 0.0)))
                 continue;
             n->along_c[j] = 0.0;
             out = true;
@@ -320,10 +248,10 @@ static bdml_status line_search(bdml_engine *e, double *y, double *phi, bool *mov
     *moved = false;
     for (int tries = 0; tries < MOST_HALVINGS && !*moved; tries++, t *= 0.5) {
         double rise = 0.0;
-        memcpy(a->y_z, y, sizeof *y * (size_t)a->count);
+        bdml_cvec_copy(&a->terms.space, y, a->y_z);
         for (int j = 0; j < n->count; j++) {
             int64_t k = n->free[j];
-            a->y_z[k] = clip(y[k] + t * n->step[j], a->u[k]);
+            a->y_z[k] = clip(y[k] + t * n->step[j], a->terms.u[k]);
             rise += n->gradient[j] * (a->y_z[k] - y[k]);
         }
         BDML_TRY(evaluate(e, a->y_z, phi));
@@ -332,19 +260,18 @@ static bdml_status line_search(bdml_engine *e, double *y, double *phi, bool *mov
     return BDML_OK;
 }
 
-static double norm(const bdml_engine *e)
+/* |M|, by its eigenvalues. */
+static double norm(const bdml_matrices *X)
 {
-    return sqrt(bdml_vec_dot((size_t)e->r, e->l, e->l));
+    return sqrt(bdml_vec_dot((size_t)X->r, X->l, X->l));
 }
 
 /* Begin: sigma such that a step may be as long as M itself. Give up when the gap has not halved
  * lately. */
-static void watch(bdml_engine *e)
+static void watch(bdml_newton *n, double size, double gap)
 {
-    bdml_newton *n = &e->newton;
-    double gap = bdml_engine_gap(e);
     if (n->rounds == 0) {
-        n->sigma = norm(e);
+        n->sigma = size;
         n->ridge = RIDGE;
     }
     if (n->rounds % PATIENCE == 0) {
@@ -364,7 +291,7 @@ static bdml_status newton_step(bdml_engine *e, double residual, double *phi, boo
     if (n->count > n->room) return BDML_OK;
     for (;;) {
         assemble(e, residual);
-        if (solve(e, a->y0)) BDML_TRY(line_search(e, a->y0, phi, moved));
+        if (solve(n, a->terms.u, a->y0)) BDML_TRY(line_search(e, a->y0, phi, moved));
         if (*moved || n->ridge >= RIDGE_MOST) break;
         n->ridge *= RIDGE_RAISE;
         BDML_TRY(evaluate(e, a->y0, phi)); /* the eigenvectors of y0 again */
@@ -379,30 +306,30 @@ static bdml_status newton_step(bdml_engine *e, double residual, double *phi, boo
 
 bdml_status bdml_newton_round(bdml_engine *e)
 {
+    bdml_iterate *at = &e->at;
     bdml_active *a = &e->active;
     bdml_newton *n = &e->newton;
-    double phi, gap = BDML_MIN(bdml_engine_gap(e), 1.0);
+    double phi, gap = bdml_bounds_gap(&e->bounds), share = BDML_MIN(gap, 1.0);
     bool moved = true;
 
-    watch(e);
-    memcpy(e->M_old, e->M, sizeof *e->M * e->size);
+    watch(n, norm(&e->X), gap);
+    memcpy(at->M_old, at->M, sizeof *at->M * e->X.size);
     BDML_TRY(evaluate(e, a->y0, &phi));
     for (int step = 0; step < MOST_NEWTON && moved; step++) {
-        values(e);
-        double residual = select_free(e, a->y0);
-        double far = sqrt(bdml_vec_distance2(e->size, e->M, e->M_old));
-        e->residual = far / n->sigma;
-        e->primal = residual / sqrt((double)e->r);
-        if (step > 0 && residual <= ROUND_SHARE * BDML_MIN(far, gap)) break;
-        if (residual <= e->r * EPS || bdml_limit_reached(e)) break;
+        bdml_active_forward(e, at->M, a->v);
+        double residual = select_free(&a->terms, a->v, a->y0, n);
+        double far = sqrt(bdml_vec_distance2(e->X.size, at->M, at->M_old));
+        at->residual = far / n->sigma;
+        e->dual.primal = residual / sqrt((double)e->X.r);
+        if (step > 0 && residual <= ROUND_SHARE * BDML_MIN(far, share)) break;
+        if (residual <= e->X.r * EPS || bdml_limit_reached(e)) break;
         BDML_TRY(newton_step(e, residual, &phi, &moved));
     }
-    for (int64_t t = 0; t < e->m; t++) e->y[t] = 0.0;
-    for (int64_t k = 0; k < a->count; k++) e->y[a->t[k]] = a->y0[k];
+    bdml_active_scatter(e, a->y0, e->dual.y);
     if (!moved) { /* stuck: a shorter proximal step is easier, unless there are too many free */
         n->sigma /= SIGMA_GROWTH * SIGMA_GROWTH;
         if (n->count > n->room || ++n->stuck >= MOST_STUCK) n->off = true;
-    } else if (!(e->residual * norm(e) <= SIGMA_ENOUGH * e->s->gap * fabs(e->upper)))
+    } else if (!(at->residual * norm(&e->X) <= SIGMA_ENOUGH * e->s->gap * fabs(e->bounds.upper)))
         n->sigma *= SIGMA_GROWTH;
     return BDML_OK;
 }

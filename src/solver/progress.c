@@ -11,17 +11,17 @@ void bdml_table_header(bdml_engine *e)
     if (!h->log) return;
     bdml_log(h, BDML_LOG_TABLE, "%s", RULE);
     bdml_log(h, BDML_LOG_TABLE, " bdml %s   certified solver, %s", bdml_version(),
-             e->set.ops->name);
-    bdml_log(h, BDML_LOG_TABLE, " problem   n %lld, d %d (span %d%s), constraints %lld",
-             (long long)e->p->n, e->p->d, e->r, e->p->diagonal ? ", diagonal" : "",
-             (long long)e->m);
+             e->scaled.set.ops->name);
+    bdml_log(h, BDML_LOG_TABLE, " problem   n %lld, d %d (span %d%s), constraints %.0f",
+             (long long)e->p->n, e->p->d, e->X.r, e->X.ops->turns ? "" : ", diagonal",
+             e->scaled.terms.space.total);
     if (s->hard)
         bdml_log(h, BDML_LOG_TABLE, " settings  hard, K %g, R %g, mu %g, gap %g, max_iter %lld",
                  s->K, s->trace, s->margin, s->gap, (long long)s->max_iter);
     else
         bdml_log(h, BDML_LOG_TABLE, " settings  %s, C %.4g = %.3g C0, K %g, R %g, mu %g, gap %g",
-                 s->loss == BDML_LOSS_HINGE ? "hinge" : "squared hinge", e->C, e->C / e->C0, s->K,
-                 s->trace, s->margin, s->gap);
+                 s->loss == BDML_LOSS_HINGE ? "hinge" : "squared hinge", e->scaled.C,
+                 e->scaled.C / e->scaled.C0, s->K, s->trace, s->margin, s->gap);
     bdml_log(h, BDML_LOG_TABLE, "%s", RULE);
     bdml_log(h, BDML_LOG_TABLE,
              "  iter        upper        lower       gap   pri res   dua res   active     time");
@@ -29,12 +29,16 @@ void bdml_table_header(bdml_engine *e)
 
 void bdml_table_row(bdml_engine *e)
 {
+    const bdml_bounds *bounds = &e->bounds;
+    bdml_course *course = &e->course;
+    double unit_f = e->scaled.unit.f;
     if (!e->h->log) return;
     bdml_log(e->h, BDML_LOG_TABLE, "%6lld  %+11.4e  %+11.4e  %8.1e%c %8.1e  %8.1e  %7lld %7.2fs",
-             (long long)e->iterations, e->upper * e->unit_f, e->lower * e->unit_f,
-             bdml_engine_gap(e), e->table_star ? '*' : ' ', e->primal, e->residual,
-             (long long)e->active.count, e->earlier + bdml_now() - e->started);
-    e->table_star = false;
+             (long long)course->iterations, bounds->upper * unit_f, bounds->lower * unit_f,
+             bdml_bounds_gap(bounds), course->table_star ? '*' : ' ', e->dual.primal,
+             e->at.residual, (long long)e->active.terms.space.total,
+             course->earlier + bdml_now() - course->started);
+    course->table_star = false;
 }
 
 static const char *stop_text(const bdml_solve_result *r)
@@ -66,7 +70,7 @@ void bdml_table_footer(bdml_engine *e, const bdml_solve_result *r)
              (long long)r->iterations, r->seconds);
     if (r->outcome == BDML_INFEASIBLE)
         bdml_log(h, BDML_LOG_TABLE, " proof     %lld of %lld constraints contradict each other",
-                 (long long)r->contradicting, (long long)e->m);
+                 (long long)r->contradicting, (long long)e->scaled.terms.space.total);
     else
         bdml_log(h, BDML_LOG_TABLE,
                  " result    optimum in [%.7g, %.7g], gap %.1e, kappa %.6g, trace %.6g", r->lower,

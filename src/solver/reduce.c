@@ -43,11 +43,11 @@ done:
     return status;
 }
 
-/* Scatter of the points; with the given objective added in, so that its range is in the span
- * too. */
-static bdml_status scatter(bdml_handle *h, const bdml_problem *p, const double *objective,
-                           double *s)
+/* Scatter of the points, those of a rank about their own mean: it spans the differences of their
+ * pairs. With the given objective added in, so that its range is in the span too. */
+static bdml_status scatter(bdml_handle *h, const bdml_problem *p, double *s)
 {
+    const double *objective = p->objective;
     bdml_status status = BDML_OK;
     double *x = NULL, *ws = NULL, top = 0.0, objective_top = 0.0;
     int64_t count;
@@ -56,6 +56,7 @@ static bdml_status scatter(bdml_handle *h, const bdml_problem *p, const double *
     BDML_GO(gather(h, p, &x, &count));
     BDML_NEW(h, ws, bdml_la_gram_size(d));
     bdml_la_gram(h, d, count, x, d, NULL, s, ws);
+    bdml_comm_sum(p->comm, (int64_t)d * d, s);
     for (int j = 0; j < d; j++) top += COL(s, d, j)[j];
     for (int j = 0; objective && j < d; j++) objective_top += COL(objective, d, j)[j];
     if (objective && objective_top > 0.0)
@@ -68,7 +69,7 @@ done:
 }
 
 /* Diagonal form: keep the coordinates that vary at all. */
-static bdml_status keep_coordinates(bdml_handle *h, bdml_problem *p, const double *s)
+static bdml_status keep_coordinates(bdml_handle *h, bdml_problem *p, double *s)
 {
     p->kept = bdml_alloc(h, (size_t)p->d, sizeof *p->kept);
     if (!p->kept) return BDML_ERR_MEMORY;
@@ -139,7 +140,11 @@ done:
     return status;
 }
 
-bdml_status bdml_reduce(bdml_handle *h, bdml_problem *p, const double *objective, double **z)
+const bdml_form bdml_full_form = {&bdml_full_operator, &bdml_full_matrices, find_basis};
+const bdml_form bdml_diagonal_form = {&bdml_diagonal_operator, &bdml_diagonal_matrices,
+                                      keep_coordinates};
+
+bdml_status bdml_reduce(bdml_handle *h, bdml_problem *p, double **z)
 {
     bdml_status status = BDML_OK;
     double *s = NULL;
@@ -148,11 +153,8 @@ bdml_status bdml_reduce(bdml_handle *h, bdml_problem *p, const double *objective
     p->r = 0;
     p->exact = true;
     BDML_NEW(h, s, (size_t)p->d * (size_t)p->d);
-    BDML_GO(scatter(h, p, objective, s));
-    if (p->diagonal)
-        BDML_GO(keep_coordinates(h, p, s));
-    else
-        BDML_GO(find_basis(h, p, s));
+    BDML_GO(scatter(h, p, s));
+    BDML_GO(p->form->find_span(h, p, s));
     if (p->r == 0) {
         status = bdml_fail(h, BDML_ERR_DATA, "all points of the constraints are identical");
         goto done;
@@ -173,7 +175,7 @@ void bdml_reduce_metric(const bdml_problem *p, const double *user, double *m, do
         bdml_la_gemm('T', 'N', p->r, p->r, p->d, 1.0, p->basis, p->d, ws, p->d, 0.0, m, p->r);
         bdml_la_mirror(p->r, m, p->r);
     } else {
-        memcpy(m, user, sizeof *m * p->size);
+        memcpy(m, user, sizeof *m * p->A.size);
     }
 }
 
@@ -193,6 +195,6 @@ void bdml_expand_metric(const bdml_problem *p, const double *m, double fill, dou
         for (int i = 0; i < d; i++) COL(user, d, i)[i] += fill;
         bdml_la_mirror(d, user, d);
     } else {
-        memcpy(user, m, sizeof *m * p->size);
+        memcpy(user, m, sizeof *m * p->A.size);
     }
 }

@@ -36,23 +36,24 @@ static bdml_status export_metric(bdml_engine *e, bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
     const bdml_problem *p = e->p;
-    double *ws = NULL;
-    size_t whole = p->diagonal ? (size_t)p->d : (size_t)p->d * (size_t)p->d;
+    const bdml_spectral *set = &e->scaled.set;
+    bdml_matrices *X = &e->X;
+    double unit_m = e->scaled.unit.m, *T = e->at.T, *ws = NULL;
 
-    memcpy(e->T, e->best, sizeof *e->best * e->size);
-    BDML_GO(bdml_engine_eigenvalues(e, e->T, e->lambda));
-    double fill = bdml_spectral_fill(&e->set, e->lambda);
-    double low = e->lambda[0], high = e->lambda[e->r - 1], sum = e->set.extra * fill;
-    for (int i = 0; i < e->r; i++) sum += e->lambda[i];
-    if (e->set.extra > 0) low = BDML_MIN(low, fill), high = BDML_MAX(high, fill);
-    r->trace = sum / e->unit_m;
+    memcpy(T, e->bounds.best, sizeof *T * X->size);
+    BDML_GO(X->ops->eigenvalues(X, T, X->lambda));
+    double fill = bdml_spectral_fill(set, X->lambda);
+    double low = X->lambda[0], high = X->lambda[X->r - 1], sum = set->extra * fill;
+    for (int i = 0; i < X->r; i++) sum += X->lambda[i];
+    if (set->extra > 0) low = BDML_MIN(low, fill), high = BDML_MAX(high, fill);
+    r->trace = sum / unit_m;
     r->kappa = high <= 0.0 ? 1.0 : low > 0.0 ? high / low : INFINITY;
     r->collapsed = !e->s->hard && high <= 0.0;
 
-    BDML_NEW(e->h, r->m, whole);
+    BDML_NEW(e->h, r->m, p->form->row_ops->size(p->d, 0));
     BDML_NEW(e->h, ws, (size_t)p->d * (size_t)p->r);
-    for (size_t i = 0; i < e->size; i++) e->T[i] = e->best[i] / e->unit_m;
-    bdml_expand_metric(p, e->T, fill / e->unit_m, r->m, ws);
+    for (size_t i = 0; i < X->size; i++) T[i] = e->bounds.best[i] / unit_m;
+    bdml_expand_metric(p, T, fill / unit_m, r->m, ws);
 done:
     free(ws);
     return status;
@@ -61,38 +62,37 @@ done:
 bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
-    const double *y = e->proof != BDML_PROOF_NONE ? e->proof_y : e->best_y;
+    const bdml_scaled *scaled = &e->scaled;
+    const bdml_terms *terms = &scaled->terms;
+    const bdml_bounds *bounds = &e->bounds;
+    const bdml_course *course = &e->course;
+    bool proven = e->proof.kind != BDML_PROOF_NONE;
 
     r->d = e->p->d;
-    r->rank = e->r;
-    r->diagonal = e->p->diagonal;
-    r->stop = e->stop;
-    r->proof = e->proof;
-    r->proof_trace = e->proof_trace / e->unit_m;
-    r->C = e->C;
-    r->cut = bdml_stop_cut(e->stop);
-    r->C0 = e->C0;
-    r->upper = e->upper * e->unit_f;
-    r->lower = e->lower * e->unit_f;
-    r->gap = bdml_engine_gap(e);
+    r->rank = e->X.r;
+    r->diagonal = !e->X.ops->turns;
+    r->stop = proven ? BDML_STOP_DONE : course->stop;
+    r->cut = bdml_stop_cut(course->stop);
+    r->proof = e->proof.kind;
+    r->proof_trace = e->proof.trace / scaled->unit.m;
+    r->C = scaled->C;
+    r->C0 = scaled->C0;
+    r->upper = proven ? INFINITY : bounds->upper * scaled->unit.f;
+    r->lower = proven ? INFINITY : bounds->lower * scaled->unit.f;
+    r->gap = proven ? INFINITY : bdml_bounds_gap(bounds);
     r->history = e->stage.history;
     r->kappa = r->trace = NAN;
-    r->outcome = e->proof != BDML_PROOF_NONE ? BDML_INFEASIBLE
-                 : r->gap <= e->s->gap       ? BDML_OPTIMAL
-                                             : BDML_STOPPED;
-    if (e->proof != BDML_PROOF_NONE) {
-        r->lower = r->upper = r->gap = INFINITY;
-        r->stop = BDML_STOP_DONE;
-    }
-    BDML_NEW(e->h, r->y, e->m);
-    for (int64_t t = 0; t < e->m; t++) r->y[t] = e->unit_y * e->w[t] * y[t];
-    if (e->proof != BDML_PROOF_NONE)
-        BDML_GO(bdml_rank_proof(e->h, e->m, e->b, e->proof_y, r));
-    else if (e->have_best)
+    r->outcome = proven ? BDML_INFEASIBLE : r->gap <= e->s->gap ? BDML_OPTIMAL : BDML_STOPPED;
+    BDML_NEW(e->h, r->y, terms->space.count);
+    bdml_cvec_product(&terms->space, scaled->unit.y, terms->w, proven ? e->proof.y : bounds->best_y,
+                      r->y);
+    if (proven)
+        BDML_GO(bdml_rank_proof(e->h, terms->space.count, terms->b, e->proof.y, r));
+    else if (bounds->have_best)
         BDML_GO(export_metric(e, r));
 done:
-    r->iterations = e->iterations;
-    r->seconds = e->earlier + bdml_now() - e->started;
+    r->iterations = course->iterations;
+    r->seconds = course->earlier + bdml_now() - course->started;
     return status;
 }
 

@@ -1,115 +1,56 @@
-/* setup.c - a problem: checked, reduced to the data span, with its operator, objective and row
- * norms. */
+/* setup.c - a problem: checked, reduced to the data span, with its operator and objective. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
 
-static bdml_status check(bdml_handle *h, const bdml_constraints *c, int64_t n)
-{
-    if (c->m < 1)
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "there is no constraint to learn from: mine or give at least one");
-    if (c->n != n)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "the constraints are about %lld rows, the data have %lld", (long long)c->n,
-                         (long long)n);
-    for (int64_t t = 0; t < c->m; t++) {
-        if (c->margin && !(c->margin[t] >= 0.0 && isfinite(c->margin[t])))
-            return bdml_fail(h, BDML_ERR_DATA,
-                             "margin of constraint %lld must be finite and >= 0, got %g",
-                             (long long)t, c->margin[t]);
-        if (c->weight && !(c->weight[t] >= 0.0 && isfinite(c->weight[t])))
-            return bdml_fail(h, BDML_ERR_DATA,
-                             "weight of constraint %lld must be finite and >= 0, got %g",
-                             (long long)t, c->weight[t]);
-    }
-    return BDML_OK;
-}
-
-/* |f f' - g g'|^2 = |f|^4 + |g|^4 - 2 (f.g)^2 = (|f|^2 - |g|^2)^2 + 2 (|f|^2 |g|^2 - (f.g)^2);
- * diagonal: sum (f_j^2 - g_j^2)^2. g = 0 for a pair constraint. */
-static double row_norm(const bdml_problem *p, const double *x, int64_t ld, int64_t t)
-{
-    const bdml_constraints *c = p->c;
-    int32_t f = c->far[t], g = c->near[t];
-    const double *a = x + (size_t)c->pi[f] * (size_t)ld, *b = x + (size_t)c->pj[f] * (size_t)ld;
-    const double *s = g >= 0 ? x + (size_t)c->pi[g] * (size_t)ld : a;
-    const double *q = g >= 0 ? x + (size_t)c->pj[g] * (size_t)ld : a;
-    double ff = 0.0, gg = 0.0, fg = 0.0, diagonal = 0.0;
-    for (int j = 0; j < p->r; j++) {
-        double u = a[j] - b[j], v = s[j] - q[j];
-        ff += u * u;
-        gg += v * v;
-        fg += u * v;
-        diagonal += (u * u - v * v) * (u * u - v * v);
-    }
-    if (p->diagonal) return sqrt(diagonal);
-    return sqrt((ff - gg) * (ff - gg) + 2.0 * BDML_MAX(ff * gg - fg * fg, 0.0));
-}
-
-static bdml_status row_norms(bdml_handle *h, bdml_problem *p, const double *x, int64_t ld)
-{
-    p->norm = bdml_alloc(h, (size_t)p->m, sizeof *p->norm);
-    if (!p->norm) return BDML_ERR_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (p->m * p->r > 1000000)
-    for (int64_t t = 0; t < p->m; t++) p->norm[t] = row_norm(p, x, ld, t);
-    for (int64_t t = 0; t < p->m; t++) p->norm_mean += p->norm[t] / (double)p->m;
-    return BDML_OK;
-}
-
-static bdml_status set_objective(bdml_handle *h, bdml_problem *p, const double *objective)
+/* G: the caller's, or the mean over the target pairs. */
+static bdml_status set_objective(bdml_handle *h, bdml_problem *p)
 {
     bdml_status status = BDML_OK;
-    double *ws = NULL, *diagonal = NULL;
+    bdml_operator *A = &p->A;
+    bdml_matrices whole = {.r = p->d, .size = p->form->row_ops->size(p->d, 0)};
+    double *ws = NULL, *given = NULL;
 
-    BDML_NEW(h, p->g, p->size);
-    if (!objective && p->diagonal) {
-        bdml_margin_objective_diag(p->op, p->g);
-    } else if (!objective) {
-        bdml_margin_objective(p->op, p->g);
-    } else if (p->diagonal) {
-        BDML_NEW(h, diagonal, p->d);
-        for (int j = 0; j < p->d; j++) diagonal[j] = COL(objective, p->d, j)[j];
-        bdml_reduce_metric(p, diagonal, p->g, NULL);
+    if (!p->objective) {
+        A->ops->objective(A, A->g);
     } else {
+        BDML_NEW(h, given, whole.size);
         BDML_NEW(h, ws, (size_t)p->d * (size_t)p->r);
-        bdml_reduce_metric(p, objective, p->g, ws);
+        p->form->matrix_ops->take(&whole, p->objective, given);
+        bdml_reduce_metric(p, given, A->g, ws);
     }
-    double size = bdml_vec_dot(p->size, p->g, p->g);
+    double size = bdml_vec_dot(A->size, A->g, A->g);
     if (!(size > 0.0) || !isfinite(size))
         status = bdml_fail(h, BDML_ERR_DATA,
                            "the objective is zero or not finite: it needs a target pair of "
                            "two different points");
 done:
     free(ws);
-    free(diagonal);
+    free(given);
     return status;
 }
 
-bdml_status bdml_problem_build(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                               const bdml_constraints *c, const double *objective, bool diagonal,
-                               bool reduce, bdml_problem **out)
+bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
+                               const double *x, int64_t ld, const bdml_constraints *c,
+                               const double *objective, const bdml_form *form, bool reduce,
+                               bdml_problem **out)
 {
     bdml_status status = BDML_OK;
     bdml_problem *p = NULL;
     double *z = NULL;
 
     *out = NULL;
-    BDML_TRY(check(h, c, n));
+    BDML_TRY(bdml_operator_check(h, comm, n, c));
     bdml_la_enter(h);
     BDML_NEW(h, p, 1);
-    *p = (bdml_problem){.n = n, .m = c->m, .d = d, .x = x, .ld = ld, .c = c};
-    p->diagonal = diagonal;
+    *p = (bdml_problem){.form = form, .n = n, .d = d, .r = d, .x = x, .ld = ld, .c = c};
     p->objective = objective;
+    p->comm = comm;
     p->exact = true;
-    p->r = d;
-    if (reduce) BDML_GO(bdml_reduce(h, p, objective, &z));
-    p->size = diagonal ? (size_t)p->r : (size_t)p->r * (size_t)p->r;
-    const double *points = z ? z : x;
-    int64_t stride = z ? p->r : ld;
-    BDML_GO(bdml_margin_new(h, n, p->r, points, stride, c, &p->op));
-    BDML_GO(set_objective(h, p, objective));
-    BDML_GO(row_norms(h, p, points, stride));
+    if (reduce) BDML_GO(bdml_reduce(h, p, &z));
+    BDML_GO(
+        bdml_operator_init(h, form->row_ops, comm, n, p->r, z ? z : x, z ? p->r : ld, c, &p->A));
+    BDML_GO(set_objective(h, p));
     *out = p;
     p = NULL;
 done:
@@ -119,26 +60,68 @@ done:
     return status;
 }
 
+static const bdml_form *form_of(bool diagonal)
+{
+    return diagonal ? &bdml_diagonal_form : &bdml_full_form;
+}
+
 bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                              const bdml_constraints *c, const double *objective, bool diagonal,
                              bdml_problem **out)
 {
-    return bdml_problem_build(h, n, d, x, ld, c, objective, diagonal, true, out);
+    return bdml_problem_build(h, &bdml_comm_serial, n, d, x, ld, c, objective, form_of(diagonal),
+                              true, out);
+}
+
+bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
+                                   const double *x, int64_t ld, const bdml_constraints *c,
+                                   const double *objective, bool diagonal, bdml_problem **out)
+{
+    return bdml_problem_build(h, comm, n, d, x, ld, c, objective, form_of(diagonal), true, out);
+}
+
+bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                                   const bdml_constraints *c, bool diagonal, bdml_problem **out)
+{
+    return bdml_problem_build(h, &bdml_comm_serial, n, d, x, ld, c, NULL, form_of(diagonal), false,
+                              out);
+}
+
+bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p)
+{
+    if (p->whole) return BDML_OK;
+    return bdml_problem_build(h, p->comm, p->n, p->d, p->x, p->ld, p->c, p->objective, p->form,
+                              false, &p->whole);
 }
 
 int64_t bdml_problem_constraints(const bdml_problem *p)
 {
-    return p->m;
+    return p->c->m;
+}
+
+const bdml_operator *bdml_problem_operator(const bdml_problem *p)
+{
+    return &p->A;
+}
+
+const bdml_matrix_ops *bdml_problem_matrices(const bdml_problem *p)
+{
+    return p->form->matrix_ops;
+}
+
+const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld)
+{
+    *n = p->n;
+    *ld = p->ld;
+    return p->x;
 }
 
 void bdml_problem_free(bdml_problem *p)
 {
     if (!p) return;
     bdml_problem_free(p->whole);
-    bdml_margin_free(p->op);
+    bdml_operator_free(&p->A);
     free(p->basis);
     free(p->kept);
-    free(p->g);
-    free(p->norm);
     free(p);
 }

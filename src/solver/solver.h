@@ -11,8 +11,8 @@
 #ifndef BDML_SOLVER_H
 #define BDML_SOLVER_H
 
-#include "problem/problem.h"
-#include "spectral/spectral.h"
+#include "problem/operator.h"
+#include "spectral/matrix.h"
 
 typedef enum bdml_set_kind {
     BDML_SET_DISTORTION,  /* kappa(M) <= K, trace(M) <= R */
@@ -130,7 +130,23 @@ typedef struct bdml_problem bdml_problem;
 bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                              const bdml_constraints *c, const double *objective, bool diagonal,
                              bdml_problem **out);
+/* A part of a problem that is split over the ranks of comm (problem/cvector.h): x holds the rows that
+ * its constraints name, c its constraints and target pairs; comm is borrowed too. d, objective and the
+ * settings of a solve, warm metric included, are the same on every rank; multipliers, and the proof of a
+ * result, are of its own constraints. Newton's rounds are left out. */
+bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
+                                   const double *x, int64_t ld, const bdml_constraints *c,
+                                   const double *objective, bool diagonal, bdml_problem **out);
+/* Never reduced to the span of the data. */
+bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                                   const bdml_constraints *c, bool diagonal, bdml_problem **out);
 void bdml_problem_free(bdml_problem *p);
+
+/* What other algorithms on the same problem need: its operator (over the span), how its matrices are
+ * written down, and its points. */
+const bdml_operator *bdml_problem_operator(const bdml_problem *p);
+const bdml_matrix_ops *bdml_problem_matrices(const bdml_problem *p);
+const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld);
 
 /* Solve. The outcome "infeasible" and a solve stopped by a limit or the user are BDML_OK: r tells.
  * r is filled anew; free it after BDML_OK. */

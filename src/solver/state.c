@@ -108,100 +108,108 @@ static void walk_newton(walk *w, bdml_newton *n)
 static void walk_active(walk *w, bdml_engine *e)
 {
     bdml_active *a = &e->active;
-    size_t m = (size_t)e->m;
+    size_t m = (size_t)e->scaled.terms.space.count;
     flag(w, &a->all);
     for (size_t t = 0; t < m; t++) {
-        int listed = e->listed[t];
+        int listed = a->listed[t];
         small(w, 1, &listed);
-        e->listed[t] = (unsigned char)listed;
+        a->listed[t] = (unsigned char)listed;
     }
     finite_array(w, m, a->y0);
     finite_array(w, m, a->v);
     finite_array(w, m, a->v_z);
 }
 
-static void walk_bounds(walk *w, bdml_engine *e)
+static void walk_bounds(walk *w, size_t size, size_t m, bdml_bounds *b)
 {
-    size_t m = (size_t)e->m;
-    int proof = (int)e->proof;
-    number(w, &e->upper);
-    number(w, &e->lower);
-    flag(w, &e->have_best);
-    finite_array(w, e->size, e->best);
-    finite_array(w, m, e->best_y);
-    number(w, &e->interior_slack);
-    number(w, &e->interior_f);
-    finite_array(w, e->size, e->interior);
-    finite_array(w, m, e->interior_v);
-    small(w, BDML_PROOF_CONE, &proof);
-    e->proof = (bdml_proof)proof;
-    finite_array(w, m, e->proof_y);
-    flag(w, &e->proof_final);
-    small(w, INT32_MAX, &e->proof_rounds);
-    number(w, &e->proof_trace);
+    number(w, &b->upper);
+    number(w, &b->lower);
+    flag(w, &b->have_best);
+    finite_array(w, size, b->best);
+    finite_array(w, m, b->best_y);
+    number(w, &b->interior_slack);
+    number(w, &b->interior_f);
+    finite_array(w, size, b->interior);
+    finite_array(w, m, b->interior_v);
+}
+
+static void walk_proof(walk *w, size_t m, bdml_refutation *proof)
+{
+    int kind = (int)proof->kind;
+    small(w, BDML_PROOF_CONE, &kind);
+    proof->kind = (bdml_proof)kind;
+    finite_array(w, m, proof->y);
+    flag(w, &proof->final);
+    small(w, INT32_MAX, &proof->rounds);
+    number(w, &proof->trace);
 }
 
 static void walk_engine(walk *w, bdml_engine *e)
 {
+    size_t size = e->X.size, m = (size_t)e->scaled.terms.space.count;
+    bdml_iterate *at = &e->at;
+    bdml_dual *dual = &e->dual;
+    bdml_course *course = &e->course;
     walk_stage(w, &e->stage);
-    number(w, &e->earlier);
-    number(w, &e->C);
-    number(w, &e->C0);
-    number(w, &e->penalty_inv);
-    number(w, &e->aim);
-    flag(w, &e->scalable);
-    small(w, INT32_MAX, &e->aim_rounds);
-    number(w, &e->before);
-    flag(w, &e->warm);
-    finite_array(w, e->size, e->M);
-    finite_array(w, e->size, e->Z);
-    finite_array(w, (size_t)e->r, e->l);
-    number(w, &e->step_inv);
-    number(w, &e->momentum);
-    number(w, &e->residual);
-    finite_array(w, (size_t)e->m, e->y);
+    number(w, &course->earlier);
+    number(w, &e->scaled.C);
+    number(w, &e->scaled.C0);
+    number(w, &dual->penalty_inv);
+    number(w, &dual->aim);
+    flag(w, &e->bounds.scalable);
+    small(w, INT32_MAX, &dual->aim_rounds);
+    number(w, &dual->before);
+    flag(w, &dual->warm);
+    finite_array(w, size, at->M);
+    finite_array(w, size, at->Z);
+    finite_array(w, (size_t)e->X.r, e->X.l);
+    number(w, &at->step_inv);
+    number(w, &at->momentum);
+    number(w, &at->residual);
+    finite_array(w, m, dual->y);
     walk_active(w, e);
     walk_newton(w, &e->newton);
-    walk_bounds(w, e);
-    counter(w, MOST_COUNT, &e->iterations);
-    counter(w, MOST_COUNT, &e->rounds);
-    number(w, &e->stall_gap);
-    counter(w, MOST_COUNT, &e->stall_since);
-    flag(w, &e->table_star);
-    number(w, &e->primal);
+    walk_bounds(w, size, m, &e->bounds);
+    walk_proof(w, m, &e->proof);
+    counter(w, MOST_COUNT, &course->iterations);
+    counter(w, MOST_COUNT, &course->rounds);
+    number(w, &course->stall_gap);
+    counter(w, MOST_COUNT, &course->stall_since);
+    flag(w, &course->table_star);
+    number(w, &dual->primal);
 }
 
 /* ---- keep and save ----------------------------------------------------------------------------- */
 
 static bdml_status give(bdml_engine *e)
 {
-    e->saved_at = bdml_now();
-    return e->s->save(e->s->save_user, &e->state);
+    e->course.saved_at = bdml_now();
+    return e->s->save(e->s->save_user, &e->course.state);
 }
 
 bdml_status bdml_state_keep(bdml_engine *e)
 {
     if (!e->s->save) return BDML_OK;
-    if (!e->state.number) {
+    if (!e->course.state.number) {
         walk count = {.mode = COUNT};
         walk_engine(&count, e);
-        e->state.number = bdml_alloc(e->h, (size_t)count.n, sizeof *e->state.number);
-        if (!e->state.number) return BDML_ERR_MEMORY;
-        e->state.count = count.n;
-        e->saved_at = bdml_now();
+        e->course.state.number = bdml_alloc(e->h, (size_t)count.n, sizeof *e->course.state.number);
+        if (!e->course.state.number) return BDML_ERR_MEMORY;
+        e->course.state.count = count.n;
+        e->course.saved_at = bdml_now();
     }
-    walk w = {.mode = WRITE, .at = e->state.number};
-    double now = bdml_now(), earlier = e->earlier;
-    e->earlier += now - e->started;
+    walk w = {.mode = WRITE, .at = e->course.state.number};
+    double now = bdml_now(), earlier = e->course.earlier;
+    e->course.earlier += now - e->course.started;
     walk_engine(&w, e);
-    e->earlier = earlier;
-    return now - e->saved_at >= e->s->save_every ? give(e) : BDML_OK;
+    e->course.earlier = earlier;
+    return now - e->course.saved_at >= e->s->save_every ? give(e) : BDML_OK;
 }
 
 /* The round that a limit cut short is not in the state: it is done again, whole. */
 bdml_status bdml_state_last(bdml_engine *e)
 {
-    return bdml_stop_cut(e->stop) && e->state.number ? give(e) : BDML_OK;
+    return bdml_stop_cut(e->course.stop) && e->course.state.number ? give(e) : BDML_OK;
 }
 
 /* ---- take up ----------------------------------------------------------------------------------- */
@@ -232,7 +240,8 @@ bdml_status bdml_state_restore(bdml_engine *e)
     walk_engine(&count, e);
     if (state->count != count.n) return damaged(e->h);
     walk_engine(&w, e);
-    bool steps = e->step_inv > 0.0 && e->momentum >= 1.0 && e->penalty_inv >= 0.0 && e->aim >= 1.0;
-    bool weight = isfinite(e->C) && e->C >= 0.0;
+    bool steps = e->at.step_inv > 0.0 && e->at.momentum >= 1.0 && e->dual.penalty_inv >= 0.0 &&
+                 e->dual.aim >= 1.0;
+    bool weight = isfinite(e->scaled.C) && e->scaled.C >= 0.0;
     return w.bad || !steps || !weight ? damaged(e->h) : BDML_OK;
 }

@@ -25,54 +25,56 @@ static bdml_spectral make_set(const bdml_problem *p, const bdml_solve_settings *
     return bdml_spectral_reduce(&whole, p->r);
 }
 
-static bdml_status allocate_active(bdml_engine *e)
+enum { MATRICES = 8, VECTORS = 20 };
+
+/* The arrays of matrices, and those over constraints. */
+static void list_arrays(bdml_engine *e, double **matrix[MATRICES], double **vector[VECTORS])
 {
-    bdml_status status = BDML_OK;
+    bdml_terms *all = &e->scaled.terms, *listed = &e->active.terms;
+    bdml_iterate *at = &e->at;
+    bdml_dual *dual = &e->dual;
     bdml_active *a = &e->active;
-    BDML_NEW(e->h, a->t, e->m);
-    double **arrays[] = {&a->w, &a->b,     &a->q,   &a->u,   &a->y0,
-                         &a->v, &a->v_old, &a->v_z, &a->y_z, &a->scratch};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) BDML_NEW(e->h, *arrays[i], e->m);
-done:
-    return status;
+    bdml_bounds *bounds = &e->bounds;
+    double **matrices[MATRICES] = {&e->scaled.g, &at->M, &at->M_old,    &at->Z,
+                                   &at->S,       &at->T, &bounds->best, &bounds->interior};
+    double **vectors[VECTORS] = {&all->w,      &all->b,         &all->q,
+                                 &all->u,      &dual->v,        &dual->y,
+                                 &dual->y_try, &bounds->best_y, &bounds->interior_v,
+                                 &e->proof.y,  &listed->w,      &listed->b,
+                                 &listed->q,   &listed->u,      &a->y0,
+                                 &a->v,        &a->v_old,       &a->v_z,
+                                 &a->y_z,      &a->weighted};
+    memcpy(matrix, matrices, sizeof matrices);
+    memcpy(vector, vectors, sizeof vectors);
 }
 
 bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
                              const bdml_solve_settings *s)
 {
     bdml_status status = BDML_OK;
+    int64_t m = p->c->m;
+    double **matrix[MATRICES], **vector[VECTORS];
     memset(e, 0, sizeof *e);
     e->h = h;
     e->p = p;
     e->s = s;
-    e->r = p->r;
-    e->size = p->size;
-    e->m = p->m;
-    e->started = bdml_now();
-    if (s->set == BDML_SET_HULL) BDML_NEW(h, e->hull, 2 * (size_t)p->d);
-    e->set = make_set(p, s, e->hull);
-    e->user_trace = e->set.trace;
-    e->upper = e->stall_gap = INFINITY;
-    e->lower = -INFINITY;
-    e->interior_slack = 0.0;
-    e->before = INFINITY;
-    e->aim = 1.0;
-    e->step_inv = 1.0;
-    double **matrices[] = {&e->g, &e->M, &e->M_old, &e->Z, &e->S, &e->T, &e->best, &e->interior};
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
-        BDML_NEW(h, *matrices[i], e->size);
-    double **vectors[] = {&e->w, &e->b,     &e->q,      &e->u,          &e->v,
-                          &e->y, &e->y_try, &e->best_y, &e->interior_v, &e->proof_y};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) BDML_NEW(h, *vectors[i], e->m);
-    BDML_NEW(h, e->lambda, e->r);
-    BDML_NEW(h, e->l, e->r);
-    BDML_NEW(h, e->sorted, e->r);
-    BDML_NEW(h, e->order, e->r);
-    BDML_NEW(h, e->listed, e->m);
-    BDML_NEW(h, e->scaled, e->size);
-    BDML_GO(allocate_active(e));
+    e->scaled.terms.space = p->A.space;
+    e->active.terms.space.comm = p->comm;
+    e->course.started = bdml_now();
+    e->course.stall_gap = e->bounds.upper = e->dual.before = INFINITY;
+    e->bounds.lower = -INFINITY;
+    e->dual.aim = e->at.step_inv = 1.0;
+    if (s->set == BDML_SET_HULL) BDML_NEW(h, e->scaled.hull, 2 * (size_t)p->d);
+    e->scaled.set = make_set(p, s, e->scaled.hull);
+    e->scaled.user_trace = e->scaled.set.trace;
+    BDML_GO(bdml_matrices_init(h, p->form->matrix_ops, p->r,
+                               BDML_MATRIX_EIGEN | BDML_MATRIX_COMPOSE, &e->X));
+    list_arrays(e, matrix, vector);
+    for (int i = 0; i < MATRICES; i++) BDML_NEW(h, *matrix[i], e->X.size);
+    for (int i = 0; i < VECTORS; i++) BDML_NEW(h, *vector[i], m);
+    BDML_NEW(h, e->active.listed, m);
+    BDML_NEW(h, e->active.t, m);
     BDML_GO(bdml_newton_init(e));
-    if (!p->diagonal) BDML_GO(bdml_eigh_ws_init(h, e->r, &e->eigen));
 done:
     if (status != BDML_OK) bdml_engine_free(e);
     return status;
@@ -80,20 +82,15 @@ done:
 
 void bdml_engine_free(bdml_engine *e)
 {
-    bdml_active *a = &e->active;
-    double *arrays[] = {e->g,      e->M,        e->M_old,  e->Z,      e->S,          e->T,
-                        e->best,   e->interior, e->w,      e->b,      e->q,          e->u,
-                        e->v,      e->y,        e->y_try,  e->best_y, e->interior_v, e->proof_y,
-                        e->lambda, e->l,        e->sorted, e->scaled, a->w,          a->b,
-                        a->q,      a->u,        a->y0,     a->v,      a->v_old,      a->v_z,
-                        a->y_z,    a->scratch};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
-    free(e->order);
-    free(e->hull);
-    free(e->state.number);
-    free(e->listed);
-    free(a->t);
+    double **matrix[MATRICES], **vector[VECTORS];
+    list_arrays(e, matrix, vector);
+    for (int i = 0; i < MATRICES; i++) free(*matrix[i]);
+    for (int i = 0; i < VECTORS; i++) free(*vector[i]);
+    free(e->scaled.hull);
+    free(e->active.listed);
+    free(e->active.t);
+    free(e->course.state.number);
     bdml_newton_free(&e->newton);
-    bdml_eigh_ws_free(&e->eigen);
+    bdml_matrices_free(&e->X);
     memset(e, 0, sizeof *e);
 }

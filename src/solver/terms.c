@@ -1,0 +1,200 @@
+/* terms.c - the terms of the augmented function, constraint by constraint. Plain loops in the order of
+ * the constraints, for the same bits. */
+#include "solver/terms.h"
+
+/* Unclipped maximiser s of psi; y = clip(s, 0, u). */
+static inline double slope_at(double penalty, double y0, double b, double q, double v)
+{
+    return (y0 * penalty + b - v) / (penalty + q);
+}
+
+static inline double clip(double s, double u)
+{
+    return s <= 0.0 ? 0.0 : s < u ? s : u;
+}
+
+static double total(const bdml_terms *p, double sum)
+{
+    return bdml_comm_total(p->space.comm, sum);
+}
+
+/* ---- making ----------------------------------------------------------------------------------- */
+
+void bdml_terms_weigh(bdml_terms *p, const bdml_operator *A, double margin, double shortest)
+{
+    const double *own = A->c->margin;
+    for (int64_t t = 0; t < p->space.count; t++) {
+        p->w[t] = 1.0 / BDML_MAX(A->norm[t], shortest);
+        p->b[t] = margin * (own ? own[t] : 1.0) * p->w[t];
+    }
+}
+
+void bdml_terms_harden(bdml_terms *p, double unit_m)
+{
+    bdml_cvec_scale(&p->space, unit_m, p->b, p->b);
+    bdml_cvec_fill(&p->space, 0.0, p->q);
+    bdml_cvec_fill(&p->space, INFINITY, p->u);
+}
+
+/* c_t in scaled units. Squared hinge c (b-v)^2: q = 1/(2c);  hinge c (b-v): y <= c. */
+void bdml_terms_soften(bdml_terms *p, const bdml_constraints *c, double C, bool squared,
+                       const bdml_units *unit)
+{
+    for (int64_t t = 0; t < p->space.count; t++) {
+        double w = p->w[t], own = C * (c->weight ? c->weight[t] : 1.0) / p->space.total;
+        own /= squared ? unit->y * unit->m * w * w : unit->y * w;
+        p->q[t] = squared && own > 0.0 ? 0.5 / own : 0.0;
+        p->u[t] = squared && own > 0.0 ? INFINITY : own;
+        if (own == 0.0) p->q[t] = 1.0; /* weight 0: y = 0 always */
+    }
+}
+
+/* ---- the augmented function ------------------------------------------------------------------- */
+
+void bdml_terms_multipliers(const bdml_terms *p, double penalty, double aim, const double *y0,
+                            const double *v, double *y)
+{
+    for (int64_t t = 0; t < p->space.count; t++)
+        y[t] = clip(slope_at(penalty, y0[t], aim * p->b[t], p->q[t], v[t]), p->u[t]);
+}
+
+double bdml_terms_move(const bdml_terms *p, double penalty, const double *y0, const double *v)
+{
+    double sum = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) {
+        double s = slope_at(penalty, y0[t], p->b[t], p->q[t], v[t]);
+        double move = clip(s, p->u[t]) - y0[t];
+        sum += move * move;
+    }
+    return total(p, sum);
+}
+
+/* With P(s) = integral of clip from 0 to s, P(s) - P(z) - y_z (s - z) = (y - y_z) ((s - y) + (y -
+ * y_z)/2): nothing cancels when v is near v_z. */
+double bdml_terms_excess(const bdml_terms *p, double penalty, const double *y0, const double *y_z,
+                         const double *v)
+{
+    double sum = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) {
+        double s = slope_at(penalty, y0[t], p->b[t], p->q[t], v[t]);
+        double y = clip(s, p->u[t]), move = y - y_z[t];
+        sum += move * ((s - y) + 0.5 * move) * (penalty + p->q[t]);
+    }
+    return total(p, sum);
+}
+
+double bdml_terms_slope(const bdml_terms *p, double penalty, double f, double t, const double *v)
+{
+    double slope = p->space.comm->rank == 0 ? f : 0.0;
+    for (int64_t k = 0; k < p->space.count; k++)
+        slope -= v[k] * clip(slope_at(penalty, 0.0, p->b[k], p->q[k], t * v[k]), p->u[k]);
+    return total(p, slope);
+}
+
+double bdml_terms_loss(const bdml_terms *p, const double *v)
+{
+    double sum = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) {
+        double miss = p->b[t] - v[t];
+        if (miss <= 0.0) continue;
+        sum += p->q[t] > 0.0 ? (p->u[t] > 0.0 ? 0.5 * miss * miss / p->q[t] : 0.0) : p->u[t] * miss;
+    }
+    return total(p, sum);
+}
+
+double bdml_terms_misses(const bdml_terms *p, const double *v, double *y)
+{
+    double sum = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) {
+        y[t] = BDML_MAX(p->b[t] - v[t], 0.0);
+        sum += y[t];
+    }
+    return total(p, sum);
+}
+
+/* ---- the dual --------------------------------------------------------------------------------- */
+
+double bdml_terms_linear(const bdml_terms *p, const double *y)
+{
+    return bdml_cvec_dot(&p->space, 0.0, p->b, y);
+}
+
+double bdml_terms_quadratic(const bdml_terms *p, const double *y)
+{
+    double sum = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) sum += 0.5 * p->q[t] * y[t] * y[t];
+    return total(p, sum);
+}
+
+double bdml_terms_dual(const bdml_terms *p, const double *y)
+{
+    double sum = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) sum += (p->b[t] - 0.5 * p->q[t] * y[t]) * y[t];
+    return total(p, sum);
+}
+
+double bdml_terms_reach(const bdml_terms *p, const double *y)
+{
+    double most = INFINITY;
+    for (int64_t t = 0; t < p->space.count; t++)
+        if (y[t] > 0.0) most = BDML_MIN(most, p->u[t] / y[t]);
+    return bdml_comm_least(p->space.comm, most);
+}
+
+void bdml_terms_import(const bdml_terms *p, double unit, const double *y_user, double *y,
+                       double *y2, double *b2)
+{
+    *y2 = *b2 = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) {
+        y[t] = BDML_MIN(BDML_MAX(y_user[t] / (unit * p->w[t]), 0.0), p->u[t]);
+        *y2 += y[t] * y[t];
+        if (y[t] > 0.0) *b2 += p->b[t] * p->b[t];
+    }
+    *y2 = total(p, *y2);
+    *b2 = total(p, *b2);
+}
+
+/* ---- feasibility ------------------------------------------------------------------------------ */
+
+double bdml_terms_scale(const bdml_terms *p, const double *v, double rounding)
+{
+    double t = 0.0;
+    for (int64_t k = 0; k < p->space.count && isfinite(t); k++) {
+        double value = v[k] - rounding;
+        if (p->b[k] > 0.0)
+            t = value > 0.0 ? BDML_MAX(t, p->b[k] / value) : INFINITY;
+        else if (value < 0.0)
+            t = INFINITY;
+    }
+    return bdml_comm_largest(p->space.comm, t);
+}
+
+double bdml_terms_least_slack(const bdml_terms *p, double t, const double *v)
+{
+    double slack = INFINITY;
+    for (int64_t k = 0; k < p->space.count; k++) slack = BDML_MIN(slack, t * v[k] - p->b[k]);
+    return bdml_comm_least(p->space.comm, slack);
+}
+
+double bdml_terms_share(const bdml_terms *p, const double *v, const double *inside, double rounding)
+{
+    double theta = 0.0;
+    for (int64_t k = 0; k < p->space.count; k++) {
+        double miss = p->b[k] - (v[k] - rounding);
+        if (miss > 0.0) theta = BDML_MAX(theta, miss / (inside[k] - v[k]));
+    }
+    return bdml_comm_largest(p->space.comm, theta);
+}
+
+double bdml_terms_ratio(const bdml_terms *p, const double *v, bool *all)
+{
+    double most = 0.0, short_of = 0.0;
+    for (int64_t t = 0; t < p->space.count; t++) {
+        if (v[t] > 0.0)
+            most = BDML_MAX(most, p->b[t] / v[t]);
+        else if (p->b[t] > 0.0)
+            short_of = 1.0;
+    }
+    *all = bdml_comm_largest(p->space.comm, short_of) == 0.0;
+    return bdml_comm_largest(p->space.comm, most);
+}
