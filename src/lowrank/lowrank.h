@@ -83,6 +83,7 @@ typedef struct lowrank {
     double *z;       /* n rows of r */
     double *g;       /* G, r x r */
     bdml_margin *op; /* over z */
+    bdml_operator A; /* the same, on metrics of rank q */
     bdml_problem *p; /* over z, made when a step asks for it */
     double C;        /* soft: fixed by the first Lambda-step */
     double idle;     /* objective of M = 0 */

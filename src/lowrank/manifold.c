@@ -98,7 +98,7 @@ static double evaluate(descent *e, const double *V)
         double root = sqrt(BDML_MAX(w->lambda[k], 0.0));
         for (int i = 0; i < r; i++) COL(e->scaled, r, k)[i] = root * COL(V, r, k)[i];
     }
-    bdml_margin_forward_low(w->op, q, e->scaled, 1.0, e->v);
+    bdml_operator_forward(&w->A, e->scaled, e->v);
     bdml_la_gemm_tiled(w->h, 'N', 'N', r, q, r, 1.0, w->g, r, e->scaled, r, 0.0, w->gv, r);
     for (int k = 0; k < q; k++) sum += bdml_la_dot(r, COL(e->scaled, r, k), COL(w->gv, r, k));
     for (int64_t t = 0; t < w->c->m; t++) sum += charge(e, t, e->v[t], &e->y[t]);
@@ -110,7 +110,7 @@ static void gradient(descent *e, const double *V)
 {
     lowrank *w = e->w;
     int r = w->r, q = w->q;
-    bdml_margin_adjoint(w->op, e->y, -1, NULL, e->S);
+    bdml_operator_adjoint(&w->A, e->y, e->S);
     for (size_t i = 0; i < (size_t)r * (size_t)r; i++) e->S[i] = w->g[i] - e->S[i];
     bdml_la_gemm_tiled(w->h, 'N', 'N', r, q, r, 2.0, e->S, r, V, r, 0.0, e->W, r);
     for (int k = 0; k < q; k++)

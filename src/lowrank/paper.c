@@ -29,7 +29,7 @@ static bdml_status reached(lowrank *w, const double *V, bdml_constraints **out)
     for (int k = 0; k < w->q; k++)
         for (int i = 0; i < w->r; i++)
             COL(w->gv, w->r, k)[i] = sqrt(w->lambda[k]) * COL(V, w->r, k)[i];
-    bdml_margin_forward_low(w->op, w->q, w->gv, 1.0, v);
+    bdml_operator_forward(&w->A, w->gv, v);
     for (int64_t t = 0; t < w->c->m; t++) {
         double mu = w->c->margin ? w->c->margin[t] : 1.0, has = v[t] / w->s->solve.margin;
         if (!(has > LEAST * mu)) continue;
@@ -66,7 +66,7 @@ static double soft_objective(void *user, const double *V)
         double root = sqrt(w->lambda[k]);
         for (int i = 0; i < r; i++) COL(J->scaled, r, k)[i] = root * COL(V, r, k)[i];
     }
-    bdml_margin_forward_low(w->op, q, J->scaled, 1.0, J->v);
+    bdml_operator_forward(&w->A, J->scaled, J->v);
     bdml_la_gemm_tiled(w->h, 'N', 'N', r, q, r, 1.0, w->g, r, J->scaled, r, 0.0, w->gv, r);
     for (int k = 0; k < q; k++) sum += bdml_la_dot(r, COL(J->scaled, r, k), COL(w->gv, r, k));
     for (int64_t t = 0; t < w->c->m; t++) {

@@ -174,6 +174,7 @@ bdml_status lowrank_init(lowrank *w, bdml_handle *h, int64_t n, int d, const dou
         BDML_GO(coordinates(w, x, ld));
     }
     BDML_GO(bdml_margin_new(h, n, w->r, w->z, w->r, c, &w->op));
+    w->A = bdml_operator_low_rank(w->op, w->c, w->r, w->q);
     BDML_GO(set_objective(w, objective));
     BDML_GO(allocate(w));
     for (int k = 0; k < w->q; k++) COL(w->V, w->r, k)[k] = 1.0;

@@ -7,8 +7,8 @@
  *              objective, the margins, M - M1 - alpha I = 0, M + M2 - alpha K I = 0 and alpha >= 0
  *     cone     kappa(M) <= K, trace(M) <= R is the easy set; the hard rows are the objective and the margins
  *
- * docs/paper-solver.md has the story and the measurements. Called by train and the command; calls problem,
- * spectral, linalg and the reduced problem of the certified solver. */
+ * docs/paper-solver.md has the story and the measurements. Called by train and the command; calls solver (the
+ * problem, seen by its operator), problem, spectral, linalg. */
 #ifndef BDML_PAPER_H
 #define BDML_PAPER_H
 

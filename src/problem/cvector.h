@@ -8,10 +8,12 @@
  *     sums      of size numbers (A*y, G, the scatter of the points) and of single numbers
  *     maxima    of single numbers (a minimum is one of the negatives)
  *
- * and only through `sum` and `max` of bdml_comm, which the functions of this file, the margin operator
- * (adjoint, objective and means) and terms.c of the solver call. A solve takes its decisions from numbers that have passed there,
- * so that all ranks take the same ones: `sum` and `max` must leave the same bits on every rank. For a
- * device the same calls are the list of what has to exist there. */
+ * and only through `sum` and `max` of bdml_comm, by the functions of this file, of the margin operator
+ * (adjoint, objective, products, means), of the terms and the active list of the solver and of the
+ * weights of the paper; beside them by reduce.c (the scatter) and where a solve asks whether to stop. A
+ * solve takes its decisions from numbers that have passed there, so that all ranks take the same ones:
+ * `sum` and `max` must leave the same bits on every rank. For a device the same calls are the list of
+ * what has to exist there. */
 #ifndef BDML_CVECTOR_H
 #define BDML_CVECTOR_H
 

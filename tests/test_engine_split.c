@@ -1,0 +1,347 @@
+/* test_engine_split.c - a solve split over ranks: threads that each hold a part of the constraints, of the target
+ * pairs and of the rows, and that meet in the sums and maxima of the communicator alone. */
+#include "engine_toy.h"
+
+#include <pthread.h>
+
+enum { MOST_RANKS = 3 };
+
+/* ---- ranks --------------------------------------------------------------------------------------- */
+
+typedef struct meeting {
+    int size;
+    pthread_barrier_t barrier;
+    double *part[MOST_RANKS];
+} meeting;
+
+typedef struct member {
+    meeting *all;
+    int rank;
+    double *result; /* room for the longest array */
+} member;
+
+static void wait_for_all(const member *me)
+{
+    pthread_barrier_wait(&me->all->barrier);
+}
+
+/* Every rank adds in the order of the ranks, and so to the same bits. */
+static void meet(member *me, int64_t count, double *a, bool largest)
+{
+    double **part = me->all->part;
+    part[me->rank] = a;
+    wait_for_all(me);
+    for (int64_t k = 0; k < count; k++) {
+        double v = part[0][k];
+        for (int r = 1; r < me->all->size; r++) v = largest ? fmax(v, part[r][k]) : v + part[r][k];
+        me->result[k] = v;
+    }
+    wait_for_all(me);
+    memcpy(a, me->result, sizeof *a * (size_t)count);
+}
+
+static void meet_sum(void *user, int64_t count, double *a)
+{
+    meet(user, count, a, false);
+}
+
+static void meet_max(void *user, int64_t count, double *a)
+{
+    meet(user, count, a, true);
+}
+
+/* A problem whose other ranks hold nothing. */
+static void nothing_to_add(void *user, int64_t count, double *a)
+{
+    (void)user, (void)count, (void)a;
+}
+
+static const bdml_comm ALONE = {.sum = nothing_to_add, .max = nothing_to_add, .size = 2};
+
+/* ---- parts --------------------------------------------------------------------------------------- */
+
+/* Constraints and target pairs number k with owner(k) == rank; rows that they do not name are zero. */
+static toy take_part(bdml_handle *h, const toy *T, int rank, int size, bool last_is_empty)
+{
+    const bdml_constraints *c = T->c;
+    int holders = last_is_empty ? size - 1 : size;
+    toy P = {.n = T->n, .d = T->d, .x = calloc((size_t)(T->n * T->d), sizeof(double))};
+    int32_t *targets = calloc((size_t)(2 * c->targets + 1), sizeof *targets);
+    int32_t *rows = calloc((size_t)(3 * c->m + 1), sizeof *rows);
+    double *margin = calloc((size_t)c->m + 1, sizeof *margin);
+    double *weight = calloc((size_t)c->m + 1, sizeof *weight);
+    unsigned char *seen = calloc((size_t)c->pairs, 1);
+    int64_t m = 0, count = 0;
+    for (int64_t k = 0; k < c->targets; k++) {
+        int32_t p = c->target[k];
+        if (p % holders != rank) continue;
+        targets[2 * count] = seen[p] ? c->pj[p] : c->pi[p]; /* both directions count */
+        targets[2 * count++ + 1] = seen[p] ? c->pi[p] : c->pj[p];
+        seen[p] = 1;
+    }
+    for (int64_t t = 0; t < c->m; t++) {
+        if (t * 7 % 5 % holders != rank) continue;
+        assert_int_equal(bdml_constraints_at(c, t, rows + 3 * m), BDML_OK);
+        margin[m] = c->margin ? c->margin[t] : 1.0;
+        weight[m++] = c->weight ? c->weight[t] : 1.0;
+    }
+    check_ok(h, bdml_constraints_build(h, T->n, count, targets, m, rows, margin, weight, &P.c));
+    assert_true(P.c->m == m && P.c->targets == count);
+    for (int64_t p = 0; p < P.c->pairs; p++)
+        for (int e = 0; e < 2; e++) {
+            int64_t i = e ? P.c->pj[p] : P.c->pi[p];
+            memcpy(P.x + i * T->d, T->x + i * T->d, sizeof *P.x * (size_t)T->d);
+        }
+    free(targets), free(rows), free(margin), free(weight), free(seen);
+    return P;
+}
+
+/* ---- a solve of all ranks ------------------------------------------------------------------------ */
+
+typedef struct job {
+    bdml_handle *h;
+    toy part;
+    bdml_comm comm;
+    member me;
+    const bdml_solve_settings *s;
+    bool diagonal;
+    bdml_solve_result r;
+    bdml_status status;
+} job;
+
+static void *solve_part(void *user)
+{
+    job *j = user;
+    const toy *P = &j->part;
+    bdml_problem *p;
+    j->status =
+        bdml_problem_new_split(j->h, &j->comm, P->n, P->d, P->x, P->d, P->c, NULL, j->diagonal, &p);
+    if (j->status == BDML_OK) j->status = bdml_problem_solve(j->h, p, j->s, &j->r);
+    bdml_problem_free(p);
+    return NULL;
+}
+
+static void make_jobs(const toy *T, const bdml_solve_settings *s, bool diagonal, int size,
+                      bool last_is_empty, meeting *all, job *list)
+{
+    *all = (meeting){.size = size};
+    pthread_barrier_init(&all->barrier, NULL, (unsigned)size);
+    for (int r = 0; r < size; r++) {
+        job *j = &list[r];
+        *j = (job){.s = s, .diagonal = diagonal};
+        check_ok(NULL, bdml_create(&j->h));
+        check_ok(j->h, bdml_set(j->h, "threads", "1"));
+        j->part = take_part(j->h, T, r, size, last_is_empty);
+        j->me = (member){all, r, calloc((size_t)(T->d * T->d) + 1, sizeof(double))};
+        j->comm = (bdml_comm){meet_sum, meet_max, r, size, &j->me};
+    }
+}
+
+static void run_jobs(int size, job *list)
+{
+    pthread_t thread[MOST_RANKS];
+    for (int r = 0; r < size; r++)
+        assert_int_equal(pthread_create(&thread[r], NULL, solve_part, &list[r]), 0);
+    for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
+}
+
+static void free_jobs(int size, meeting *all, job *list)
+{
+    for (int r = 0; r < size; r++) {
+        bdml_solve_result_free(&list[r].r);
+        toy_free(&list[r].part);
+        bdml_free(list[r].h);
+        free(list[r].me.result);
+    }
+    pthread_barrier_destroy(&all->barrier);
+}
+
+static void same_number(double a, double b)
+{
+    if (isfinite(b))
+        check_close(a, b, 1e-10 * fabs(b));
+    else
+        check_true(a == b || (isnan(a) && isnan(b)));
+}
+
+/* In parts and in one: the same steps, ends, metric and multipliers, to 1e-10. */
+static void compare(bdml_handle *h, const toy *T, const bdml_solve_settings *s, bool diagonal,
+                    int size, bool last_is_empty)
+{
+    job list[MOST_RANKS];
+    meeting all;
+    bdml_problem *p;
+    bdml_solve_result one, serial;
+    check_ok(h,
+             bdml_problem_new_split(h, &ALONE, T->n, T->d, T->x, T->d, T->c, NULL, diagonal, &p));
+    check_ok(h, bdml_problem_solve(h, p, s, &one));
+    bdml_problem_free(p);
+    solve_toy(h, T, s, diagonal, &serial);
+    make_jobs(T, s, diagonal, size, last_is_empty, &all, list);
+    run_jobs(size, list);
+    double sum = 0.0, sum_one = 0.0;
+    for (int r = 0; r < size; r++) {
+        const bdml_solve_result *mine = &list[r].r;
+        check_ok(list[r].h, list[r].status);
+        check_true(mine->outcome == one.outcome && mine->outcome == serial.outcome);
+        assert_int_equal(mine->iterations, one.iterations);
+        same_number(mine->lower, one.lower);
+        same_number(mine->upper, one.upper);
+        same_number(mine->trace, one.trace);
+        check_true((mine->m == NULL) == (one.m == NULL));
+        size_t entries = diagonal ? (size_t)T->d : (size_t)(T->d * T->d);
+        for (size_t k = 0; one.m && k < entries; k++)
+            check_close(mine->m[k], one.m[k], 1e-10 * one.trace);
+        if (r > 0 && one.m) assert_memory_equal(mine->m, list[0].r.m, sizeof(double) * entries);
+        for (int64_t t = 0; t < list[r].part.c->m; t++) sum += mine->y[t];
+    }
+    for (int64_t t = 0; t < T->c->m; t++) sum_one += one.y[t];
+    check_close(sum, sum_one, 1e-9 * fabs(sum_one));
+    if (serial.m) /* with Newton's rounds where they pay: the brackets hold the same optimum */
+        check_true(serial.lower <= one.upper && one.lower <= serial.upper);
+    free_jobs(size, &all, list);
+    bdml_solve_result_free(&one);
+    bdml_solve_result_free(&serial);
+}
+
+static void a_split_solve_is_the_solve(void **state)
+{
+    bdml_handle *h = *state;
+    for (int form = 0; form < 3; form++)
+        for (int diagonal = 0; diagonal < 2; diagonal++)
+            for (int span = 4; span <= 6; span += 2) {
+                toy T = make_toy(h, 800 + (uint64_t)form, 60, 6, span, 90, form ? "mw" : "pw");
+                bdml_solve_settings s = hard_settings(10, INFINITY, 1e-4);
+                s.hard = form == 0;
+                s.loss = form == 1 ? BDML_LOSS_HINGE : BDML_LOSS_SQUARED_HINGE;
+                compare(h, &T, &s, diagonal, 2, false);
+                toy_free(&T);
+            }
+}
+
+static void an_empty_rank_changes_nothing(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 810, 40, 4, 4, 50, "p");
+    bdml_solve_settings s = hard_settings(10, INFINITY, 1e-4);
+    compare(h, &T, &s, false, 3, true);
+    toy_free(&T);
+}
+
+/* Trace bound that is active, fixed trace, and proofs: over the cone, and of one absurd constraint. */
+static void every_end_is_the_same_on_all_ranks(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 820, 40, 4, 4, 50, "p");
+    bdml_solve_settings s = hard_settings(10, INFINITY, 1e-4);
+    bdml_solve_result r;
+    solve_toy(h, &T, &s, false, &r);
+    s.trace = 1.05 * r.trace;
+    compare(h, &T, &s, false, 2, false);
+    s.set = BDML_SET_PSD_SIMPLEX;
+    compare(h, &T, &s, false, 2, false);
+    s = hard_settings(10, 0.01 * r.trace, 1e-4);
+    compare(h, &T, &s, false, 2, false); /* infeasible for this trace */
+    bdml_solve_result_free(&r);
+    toy_free(&T);
+    T = make_toy(h, 821, 40, 3, 3, 60, "t");
+    s = hard_settings(2, INFINITY, 1e-4);
+    compare(h, &T, &s, false, 2, false); /* infeasible for every one */
+    toy_free(&T);
+    T = make_toy(h, 822, 20, 3, 3, 20, "p");
+    int32_t p = T.c->far[7];
+    memcpy(T.x + 3 * T.c->pi[p], T.x + 3 * T.c->pj[p], 3 * sizeof *T.x);
+    s = hard_settings(10, INFINITY, 1e-4);
+    compare(h, &T, &s, false, 2, false);
+    toy_free(&T);
+}
+
+static int refuse(void *user, const char *what, int64_t done, int64_t total)
+{
+    (void)user, (void)what, (void)total;
+    return done >= 20;
+}
+
+/* What one rank knows all must: the wish to stop, and constraints that are refused. */
+static void one_rank_stops_all(void **state)
+{
+    bdml_handle *h = *state;
+    toy T = make_toy(h, 830, 60, 6, 6, 90, "pw");
+    bdml_solve_settings s = hard_settings(10, INFINITY, 1e-13);
+    job list[MOST_RANKS];
+    meeting all;
+    make_jobs(&T, &s, false, 2, false, &all, list);
+    bdml_set_progress(list[1].h, refuse, NULL);
+    run_jobs(2, list);
+    for (int r = 0; r < 2; r++) {
+        check_ok(list[r].h, list[r].status);
+        check_true(list[r].r.stop == BDML_STOP_CANCELLED);
+        assert_int_equal(list[r].r.iterations, list[0].r.iterations);
+    }
+    free_jobs(2, &all, list);
+    make_jobs(&T, &s, false, 2, false, &all, list);
+    list[1].part.c->margin[0] = -1.0;
+    run_jobs(2, list);
+    check_fails(list[0].h, list[0].status, BDML_ERR_DATA, "another rank");
+    check_fails(list[1].h, list[1].status, BDML_ERR_DATA, "margin of constraint 0");
+    free_jobs(2, &all, list);
+    toy_free(&T);
+}
+
+/* ---- vectors ------------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* By partial sorting and by bisection on the bits: the number that a sort puts in the middle. */
+static void both_medians_are_that_of_a_sort(void **state)
+{
+    bdml_rng rng = bdml_rng_make(5, 6);
+    (void)state;
+    for (int64_t m = 1; m < 60; m++)
+        for (int kind = 0; kind < 3; kind++) {
+            double a[60], sorted[60];
+            for (int64_t t = 0; t < m; t++) {
+                double v = bdml_rng_uniform(&rng);
+                a[t] = sorted[t] = kind == 0   ? v
+                                   : kind == 1 ? floor(4.0 * v)
+                                               : exp(200.0 * v - 100.0);
+            }
+            qsort(sorted, (size_t)m, sizeof *sorted, ascending);
+            bdml_cspace one = {m, (double)m, &bdml_comm_serial}, apart = {m, (double)m, &ALONE};
+            check_true(bdml_cvec_median(&apart, a) == sorted[m / 2]);
+            check_true(bdml_cvec_median(&one, a) == sorted[m / 2]);
+            check_true(bdml_cvec_largest(&one, a) == sorted[m - 1]);
+        }
+}
+
+/* A sum begins with its start once, on the first rank. */
+static void the_start_of_a_sum_counts_once(void **state)
+{
+    double a[3] = {1, -2, 4}, b[3] = {3, 1, 0.5};
+    bdml_comm second = ALONE;
+    second.rank = 1;
+    bdml_cspace first = {3, 6, &ALONE}, other = {3, 6, &second};
+    (void)state;
+    check_true(bdml_cvec_dot(&first, 5.0, a, b) == 8.0 && bdml_cvec_dot(&other, 5.0, a, b) == 3.0);
+    check_true(bdml_cvec_sum(&first, 5.0, a) == 8.0 && bdml_cvec_sum(&other, 5.0, a) == 3.0);
+    check_true(bdml_cvec_sum_abs(&first, 5.0, a) == 12.0);
+    check_true(bdml_cvec_sum_abs(&other, 5.0, a) == 7.0);
+    check_true(bdml_cvec_mean_abs(&other, a) == 1.0 / 6 + 2.0 / 6 + 4.0 / 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(a_split_solve_is_the_solve),
+        handle_test(an_empty_rank_changes_nothing),
+        handle_test(every_end_is_the_same_on_all_ranks),
+        handle_test(one_rank_stops_all),
+        handle_test(both_medians_are_that_of_a_sort),
+        handle_test(the_start_of_a_sum_counts_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
