@@ -4,9 +4,7 @@
 #include <jansson.h>
 #include <matio.h>
 
-#include "baselines/geodesic.h"
-#include "baselines/mmdt.h"
-#include "baselines/svm.h"
+#include "baselines/domains.h"
 #include "evaluate/adapt.h"
 
 /* ---- geodesic ---------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "baselines/csml.h"
+#include "baselines/pairwise.h"
 #include "evaluate/evaluate.h"
 #include "linalg/linalg.h"
 

@@ -11,7 +11,7 @@
  * A0 is a whitening and beta comes from validation: here on a third of the pairs, with the whitened total
  * covariance (the source's) and the whitened intra-personal one as starts, and A0 itself among the
  * choices. Scores are cosines of mapped points. */
-#include "baselines/csml.h"
+#include "baselines/pairwise.h"
 
 #include <stdlib.h>
 

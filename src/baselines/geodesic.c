@@ -14,7 +14,7 @@
  * alpha_k, beta_k the largest principal angles between the k leading components of source (target) and
  * those of both together: the smallest k at which D reaches 1, the last one before both subspaces hold
  * directions that the common one has nothing of. */
-#include "baselines/geodesic.h"
+#include "baselines/domains.h"
 
 #include <stdlib.h>
 

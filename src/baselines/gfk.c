@@ -9,7 +9,7 @@
  * points is compared in all of them at once. L has two rows for each angle, since the 2 x 2 matrix has the
  * eigenvalues (1 +- sin theta / theta) / 2 with eigenvectors at half the angle, (cos theta/2, sin theta/2)
  * and (-sin theta/2, cos theta/2). */
-#include "baselines/geodesic.h"
+#include "baselines/domains.h"
 
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@
  * Blocks. Projections onto the pairs of a block need M only through W = M Z and K = Z'MZ: rank-one steps
  * work on K, and M gets one product of rank "block". The steps are those of the one-by-one method; the
  * work is BLAS-3. After each sweep M is made anew from lambda, so rounding does not gather. */
-#include "baselines/itml.h"
+#include "baselines/pairs.h"
 
 #include <stdlib.h>
 

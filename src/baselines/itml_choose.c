@@ -1,7 +1,7 @@
 /* itml_choose.c - the weight gamma of ITML by cross-validation, as the source does: 3 stratified folds, pairs
  * drawn from the rows to learn from, k-NN errors (setting neighbors) on the rows left out. The smallest gamma
  * with the fewest errors: the nearest to the prior. */
-#include "baselines/itml.h"
+#include "baselines/pairs.h"
 
 #include <stdlib.h>
 

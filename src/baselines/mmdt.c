@@ -8,11 +8,10 @@
  * y_ik = 1 when i is of class k, else -1. Convex in theta for fixed W (a support vector machine a class) and
  * in W for fixed theta (one machine over all classes, with rows theta_k (x_i, 1)'): by turns, from W = (I 0),
  * each to a duality gap (svm.c), so that the objective falls from turn to turn up to that gap. */
-#include "baselines/mmdt.h"
+#include "baselines/domains.h"
 
 #include <stdlib.h>
 
-#include "baselines/svm.h"
 #include "linalg/linalg.h"
 
 enum { SWEEPS = 20000 };

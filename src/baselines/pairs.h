@@ -87,4 +87,13 @@ bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, bdml_mo
 /* Time or iterations are used up. */
 bool bdml_pairs_limit(const bdml_solve_options *o, double start, int64_t iterations);
 
+/* ---- ITML at a given weight of its slacks, and the choice of that weight (itml.c, itml_choose.c) ------- */
+
+/* L (q rows of d, the caller's) of the ITML metric at gamma whatever the settings say of it. */
+bdml_status bdml_itml_map(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          double gamma, int *q, double **l, bdml_solution *told);
+/* gamma by cross-validation inside the training data (itml_choose.c); needs labels. */
+bdml_status bdml_itml_choose(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                             double *gamma);
+
 #endif

@@ -6,7 +6,7 @@
  *
  * so that M = mean of Phi Phi' and, with N growing, the kernel of gfk.c. Neighbours are found on all of it;
  * the partial least squares that the paper puts between is left out, as in the comparison of Gong et al. */
-#include "baselines/geodesic.h"
+#include "baselines/domains.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  * one alpha_i at a time: alpha_i <- clip(alpha_i + (m_i - s_i <w,x_i>) / |x_i|^2). Rows in an order that is
  * drawn anew for every sweep. Primal minus dual value bounds the distance from the optimum and is the
  * stopping rule. */
-#include "baselines/svm.h"
+#include "baselines/domains.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * content gives the same bytes: keys are sorted and numbers carry 17 digits. jansson turns the
  * locale's decimal point into '.' and back by itself, but another thread may change the locale while
  * it does; here it runs in the "C" locale of this thread. */
-#include "model/container.h"
+#include "model/internal.h"
 
 #include <stdlib.h>
 #include <zlib.h>

@@ -3,7 +3,7 @@
  * A file that passes here is whole: magic, version, length, checksum, then the header and every array
  * against the length of the file. The checksum finds accidents; the checks after it stand on their
  * own, for files that were made to deceive. */
-#include "model/container.h"
+#include "model/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

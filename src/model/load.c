@@ -1,6 +1,6 @@
 /* load.c - a model from a file: every number of the header and every array checked before use. */
 #include "model/evidence.h"
-#include "model/store.h"
+#include "model/internal.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * The header holds the keys below and, beside them, the keys of model->info as they are. A loaded
  * model equals the saved one to the bit, and saves to the same bytes. kappa is null when infinite. */
 #include "model/evidence.h"
-#include "model/store.h"
+#include "model/internal.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

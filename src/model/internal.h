@@ -1,9 +1,20 @@
-/* container.h - what the writer (container.c) and the reader (container_read.c) of the file format of
- * model.h share. Private to them. */
-#ifndef BDML_CONTAINER_H
-#define BDML_CONTAINER_H
+/* internal.h - shared by the files of this folder only. */
+#ifndef BDML_MODEL_INTERNAL_H
+#define BDML_MODEL_INTERNAL_H
 
 #include "model/model.h"
+
+/* ---- saving and loading of models (store.c, load.c) ---------------------------------------------------- */
+
+/* "kind" in the header of a model's file, and of a proof that there is none. */
+extern const char bdml_model_kind[], bdml_proof_kind[];
+/* Take the keys that describe the model's shape out of a header; what is left is model->info. */
+void bdml_model_strip(json_t *header);
+/* `count` names of a list, stored as text or byte by byte. *out may be half full on failure. */
+bdml_status bdml_model_read_names(bdml_handle *h, const json_t *list, int count, bool bytes,
+                                  char ***out);
+
+/* ---- writer and reader of the file format (container.c, container_read.c) ------------------------------ */
 
 enum {
     BDML_CONTAINER_MAJOR = 1,
