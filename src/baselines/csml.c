@@ -219,12 +219,11 @@ static bdml_status validation_error(bdml_handle *h, bdml_csml *c, const bdml_hol
     return bdml_holdout_error(h, v, mapped_cosine, c, error);
 }
 
-static void note(json_t *tried, int kind, double beta, double error)
+static void note(json_t **tried, int kind, double beta, double error)
 {
-    json_array_append_new(tried,
-                          json_pack("{s:s, s:o, s:f}", "start", start_names[kind], "closeness",
-                                    isfinite(beta) ? json_real(beta) : json_null(), "error",
-                                    error));
+    bdml_json_push(tried,
+                   json_pack("{s:s, s:o, s:f}", "start", start_names[kind], "closeness",
+                             isfinite(beta) ? json_real(beta) : json_null(), "error", error));
 }
 
 /* What validation found best: the start, and beta (infinite: the start itself). */
@@ -234,7 +233,7 @@ typedef struct found {
 } found;
 
 static bdml_status choose_start(bdml_handle *h, bdml_csml *c, double *const *start,
-                                const bdml_holdout *v, json_t *tried, found *best)
+                                const bdml_holdout *v, json_t **tried, found *best)
 {
     for (int kind = 0; kind < STARTS; kind++) {
         double error;
@@ -246,7 +245,7 @@ static bdml_status choose_start(bdml_handle *h, bdml_csml *c, double *const *sta
 }
 
 static bdml_status choose_beta(bdml_handle *h, bdml_csml *c, const bdml_holdout *v, double *a,
-                               json_t *tried, found *best)
+                               json_t **tried, found *best)
 {
     size_t bytes = sizeof(double) * (size_t)c->q * (size_t)c->d;
     memcpy(a, c->start, bytes);
@@ -270,9 +269,7 @@ static bdml_status report(bdml_handle *h, const found *best, json_t *tried, doub
         json_pack("{s:s, s:o, s:f, s:f, s:O}", "start", start_names[best->start], "closeness",
                   isfinite(best->beta) ? json_real(best->beta) : json_null(), "error",
                   isfinite(best->error) ? best->error : 0.0, "objective", value, "tried", tried);
-    return o && json_object_set_new(model->info, "selection", o) == 0
-               ? BDML_OK
-               : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    return bdml_model_tell(h, model, "selection", o);
 }
 
 bdml_status bdml_fit_csml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
@@ -300,11 +297,11 @@ bdml_status bdml_fit_csml(bdml_handle *h, const bdml_options *o, const bdml_trai
     BDML_GO(bdml_csml_init(h, &c));
     if (o->methods.closeness.automatic) {
         c.pairs = &v.train;
-        BDML_GO(choose_start(h, &c, start, &v, tried, &best));
+        BDML_GO(choose_start(h, &c, start, &v, &tried, &best));
         c.start = start[best.start];
         bdml_csml_free(&c);
         BDML_GO(bdml_csml_init(h, &c));
-        BDML_GO(choose_beta(h, &c, &v, a, tried, &best));
+        BDML_GO(choose_beta(h, &c, &v, a, &tried, &best));
     }
     c.pairs = &all;
     c.beta = isfinite(best.beta) ? best.beta : 0.0;

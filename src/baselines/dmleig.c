@@ -77,7 +77,7 @@ bdml_status bdml_fit_dmleig(bdml_handle *h, const bdml_options *o, const bdml_tr
                           .raised = set.raised};
     for (size_t e = 0; e < (size_t)set.r * (size_t)set.r; e++) r.m[e] /= r.upper;
     BDML_GO(bdml_pairset_finish(h, &set, r.m, model));
-    status = bdml_solution_record(h, &told, model);
+    status = bdml_solution_record(h, &told, json_object(), model);
 done:
     bdml_solve_result_free(&r);
     bdml_pairset_free(&set);

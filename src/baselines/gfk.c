@@ -41,8 +41,7 @@ bdml_status bdml_fit_gfk(bdml_handle *h, const bdml_options *o, const bdml_train
     BDML_NEW(h, l, 2 * (size_t)g.q * (size_t)g.d);
     for (int i = 0; i < g.q; i++) put_rows(&g, i, l);
     BDML_GO(bdml_model_set_map(h, model, 2 * g.q, l));
-    if (json_object_set_new(model->info, "selection", json_pack("{s:i}", "subspace", g.q)) != 0)
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    status = bdml_model_tell(h, model, "selection", json_pack("{s:i}", "subspace", g.q));
 done:
     bdml_geodesic_free(&g);
     free(l);

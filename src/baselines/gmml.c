@@ -264,8 +264,7 @@ bdml_status bdml_fit_gmml(bdml_handle *h, const bdml_options *o, const bdml_trai
     BDML_GO(make_means(h, r, S, D, 1, &place, l));
     bdml_la_gemm('N', 'N', t->d, r, r, 1.0, basis, t->d, l, r, 0.0, whole, t->d);
     BDML_GO(bdml_model_set_map(h, model, r, whole));
-    if (json_object_set_new(model->info, "gmml_t", json_real(place)) != 0)
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    status = bdml_model_tell(h, model, "gmml_t", json_real(place));
 done:
     bdml_span_free(&span);
     free(S);

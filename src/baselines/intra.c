@@ -139,6 +139,8 @@ bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_options *o, const bd
     bdml_subspace p = {0};
     bdml_prepare plain = {.variance = 1.0};
     bdml_model *inner = NULL;
+    const char *key;
+    json_t *value;
 
     BDML_TRY(bdml_need_pairs(h, t, name));
     BDML_GO(bdml_subspace_make(h, &o->methods, t, &p));
@@ -147,7 +149,12 @@ bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_options *o, const bd
     bdml_training mapped = {t->n, p.k, p.x, NULL, 0, t->constraints, NULL};
     BDML_GO(fit(h, o, &mapped, inner));
     BDML_GO(bdml_subspace_set_map(h, &p, inner->q, inner->l, model));
-    json_object_update_missing(model->info, inner->info);
+    /* json_object_update_missing says nothing of what it could not copy */
+    json_object_foreach(inner->info, key, value)
+    {
+        if (json_object_get(model->info, key)) continue;
+        BDML_GO(bdml_model_tell(h, model, key, json_incref(value)));
+    }
 done:
     bdml_free_model(inner);
     bdml_subspace_free(&p);

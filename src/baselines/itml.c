@@ -288,9 +288,8 @@ bdml_status bdml_fit_itml(bdml_handle *h, const bdml_options *o, const bdml_trai
     if (gamma == 0.0) BDML_GO(bdml_itml_choose(h, o, t, &gamma));
     BDML_GO(bdml_itml_map(h, o, t, gamma, &q, &l, &told));
     BDML_GO(bdml_model_set_map(h, model, q, l));
-    BDML_GO(bdml_solution_record(h, &told, model));
-    if (json_object_set_new(json_object_get(model->info, "solution"), "gamma", json_real(gamma)))
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    json_t *more = json_pack("{s:f}", "gamma", gamma);
+    status = bdml_solution_record(h, &told, more, model);
 done:
     free(l);
     return status;

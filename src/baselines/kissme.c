@@ -192,5 +192,5 @@ bdml_status bdml_fit_kissme(bdml_handle *h, const bdml_options *o, const bdml_tr
         BDML_TRY(from_pairs(h, o, t, &told, model));
     else
         BDML_TRY(from_classes(h, t, &told, model));
-    return bdml_solution_record(h, &told, model);
+    return bdml_solution_record(h, &told, json_object(), model);
 }

@@ -299,11 +299,8 @@ bdml_status bdml_fit_ldml(bdml_handle *h, const bdml_options *o, const bdml_trai
     told.dissimilar = set.dissimilar;
     told.rank = set.r;
     BDML_GO(bdml_pairset_finish(h, &set, s.x, model));
-    BDML_GO(bdml_solution_record(h, &told, model));
-    json_t *solution = json_object_get(model->info, "solution");
-    if (json_object_set_new(solution, "threshold", json_real(s.b)) != 0 ||
-        json_object_set_new(solution, "penalty", json_real(s.rho)) != 0)
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    json_t *more = json_pack("{s:f, s:f}", "threshold", s.b, "penalty", s.rho);
+    status = bdml_solution_record(h, &told, more, model);
 done:
     finish(&s);
     bdml_pairset_free(&set);

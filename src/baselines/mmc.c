@@ -197,7 +197,7 @@ bdml_status bdml_fit_mmc(bdml_handle *h, const bdml_options *o, const bdml_train
     add_spread(&s);
     for (size_t e = 0; e < (size_t)s.r * (size_t)s.r; e++) s.y[e] /= (double)set.similar;
     BDML_GO(bdml_pairset_finish(h, &set, s.y, model));
-    status = bdml_solution_record(h, &told, model);
+    status = bdml_solution_record(h, &told, json_object(), model);
 done:
     finish(&s);
     bdml_pairset_free(&set);
@@ -267,7 +267,7 @@ bdml_status bdml_fit_mmc_diagonal(bdml_handle *h, const bdml_options *o, const b
     tell(&s, &told);
     add_spread(&s);
     BDML_GO(set_diagonal(h, &s, model));
-    status = bdml_solution_record(h, &told, model);
+    status = bdml_solution_record(h, &told, json_object(), model);
 done:
     finish(&s);
     bdml_pairset_free(&set);

@@ -284,20 +284,24 @@ bool bdml_pairs_limit(const bdml_solve_options *o, double start, int64_t iterati
     return iterations >= o->max_iter.value || (limit > 0.0 && bdml_now() - start >= limit);
 }
 
-bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, bdml_model *model)
+bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, json_t *more,
+                                 bdml_model *model)
 {
-    json_t *solution =
-        json_pack("{s:I, s:I, s:i, s:i}", "similar", (json_int_t)s->similar, "dissimilar",
-                  (json_int_t)s->dissimilar, "rank", s->rank, "raised", s->raised);
-    json_t *more = s->closed ? json_pack("{s:b}", "closed_form", 1)
-                             : json_pack("{s:f, s:f, s:f, s:I, s:b}", "objective", s->objective,
-                                         "bound", s->bound, "gap", s->gap, "iterations",
-                                         (json_int_t)s->iterations, "done", (int)s->done);
-    int bad = !solution || !more || json_object_update(solution, more) != 0;
-    json_decref(more);
-    if (bad) json_decref(solution);
-    if (bad || json_object_set_new(model->info, "solution", solution) != 0)
-        return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    json_t *o = more;
+    bdml_json_put(&o, "similar", json_integer(s->similar));
+    bdml_json_put(&o, "dissimilar", json_integer(s->dissimilar));
+    bdml_json_put(&o, "rank", json_integer(s->rank));
+    bdml_json_put(&o, "raised", json_integer(s->raised));
+    if (s->closed) {
+        bdml_json_put(&o, "closed_form", json_true());
+    } else {
+        bdml_json_put(&o, "objective", json_real(s->objective));
+        bdml_json_put(&o, "bound", json_real(s->bound));
+        bdml_json_put(&o, "gap", json_real(s->gap));
+        bdml_json_put(&o, "iterations", json_integer(s->iterations));
+        bdml_json_put(&o, "done", json_boolean(s->done));
+    }
+    BDML_TRY(bdml_model_tell(h, model, "solution", o));
     if (!s->closed && !s->done)
         bdml_log(
             h, BDML_LOG_WARNING,

@@ -74,7 +74,7 @@ bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const d
 /* ---- what is told of a fit --------------------------------------------------------------------------------- */
 
 /* Into the model's description as "solution". objective and bound: the two ends of the certified
- * bracket on the optimum, in either order. */
+ * bracket on the optimum, in either order. more: what else the method says, an object that is taken over. */
 typedef struct bdml_solution {
     double objective, bound, gap;
     int64_t iterations;
@@ -83,7 +83,8 @@ typedef struct bdml_solution {
     int64_t similar, dissimilar;
     int rank, raised;
 } bdml_solution;
-bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, bdml_model *model);
+bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, json_t *more,
+                                 bdml_model *model);
 /* Time or iterations are used up. */
 bool bdml_pairs_limit(const bdml_solve_options *o, double start, int64_t iterations);
 

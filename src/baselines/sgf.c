@@ -36,8 +36,7 @@ bdml_status bdml_fit_sgf(bdml_handle *h, const bdml_options *o, const bdml_train
             for (int j = 0; j < g.d; j++) row[j] = c * a[j] + s * b[j];
         }
     BDML_GO(bdml_model_set_map(h, model, (steps + 1) * g.q, l));
-    if (json_object_set_new(model->info, "selection", json_pack("{s:i}", "subspace", g.q)) != 0)
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    status = bdml_model_tell(h, model, "selection", json_pack("{s:i}", "subspace", g.q));
 done:
     bdml_geodesic_free(&g);
     free(l);

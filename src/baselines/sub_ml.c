@@ -81,7 +81,7 @@ static bdml_pair_hinge problem(const bdml_solve_options *o, const bdml_subspace 
 
 static bdml_status choose_gamma(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                                 const bdml_subspace *p, bool similarity, double *gamma,
-                                json_t *report)
+                                json_t **report)
 {
     bdml_status status = BDML_OK;
     bdml_holdout v = {0};
@@ -97,11 +97,12 @@ static bdml_status choose_gamma(bdml_handle *h, const bdml_options *o, const bdm
         BDML_GO(bdml_pair_hinge_solve(h, &one, &s));
         BDML_GO(validation_error(h, p, t->n, &s, &v, &error));
         bdml_pair_solution_free(&s);
-        json_array_append_new(tried, json_pack("{s:f, s:f}", "closeness", grid[g], "error", error));
+        bdml_json_push(&tried, json_pack("{s:f, s:f}", "closeness", grid[g], "error", error));
         if (error < best) best = error, *gamma = grid[g];
     }
-    json_object_set_new(report, "error", json_real(best));
-    json_object_set(report, "tried", tried);
+    bdml_json_put(report, "error", json_real(best));
+    bdml_json_put(report, "tried", tried);
+    tried = NULL;
 done:
     json_decref(tried);
     bdml_pair_solution_free(&s);
@@ -137,18 +138,18 @@ static bdml_status fit(bdml_handle *h, const bdml_options *o, const bdml_trainin
     json_t *report = json_object();
 
     if (o->methods.closeness.automatic)
-        BDML_GO(choose_gamma(h, o, t, p, similarity, &gamma, report));
+        BDML_GO(choose_gamma(h, o, t, p, similarity, &gamma, &report));
     BDML_GO(bdml_labelled_from(h, t->constraints, &pairs));
     bdml_pair_hinge all = problem(&o->solve, p, &pairs, similarity, gamma);
     BDML_GO(bdml_pair_hinge_solve(h, &all, &s));
     BDML_GO(bdml_subspace_set_metric(h, p, s.metric, model));
     if (similarity) BDML_GO(set_similarity(h, p, s.similarity, model));
-    json_object_set_new(report, "closeness", json_real(gamma));
-    json_object_set_new(report, "upper", json_real(s.primal));
-    json_object_set_new(report, "lower", json_real(s.dual));
-    json_object_set_new(report, "iterations", json_integer(s.iterations));
-    if (json_object_set(model->info, "selection", report) != 0)
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    bdml_json_put(&report, "closeness", json_real(gamma));
+    bdml_json_put(&report, "upper", json_real(s.primal));
+    bdml_json_put(&report, "lower", json_real(s.dual));
+    bdml_json_put(&report, "iterations", json_integer(s.iterations));
+    status = bdml_model_tell(h, model, "selection", report);
+    report = NULL;
 done:
     json_decref(report);
     bdml_labelled_free(&pairs);

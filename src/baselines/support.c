@@ -24,7 +24,5 @@ bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_s
         json_pack("{s:s, s:o, s:o, s:b, s:I, s:o}", "rule", s->rule, "reached", number(s->reached),
                   "wanted", number(s->wanted), "converged", (int)(s->reached <= s->wanted),
                   "iterations", (json_int_t)s->iterations, "objective", number(s->objective));
-    if (json_object_set_new(model->info, "stopping", o) != 0)
-        return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
-    return BDML_OK;
+    return bdml_model_tell(h, model, "stopping", o);
 }

@@ -128,19 +128,17 @@ static json_t *shape_json(const bdml_item *item)
 static bdml_status header_text(bdml_handle *h, bdml_container *c, char **text)
 {
     json_t *list = json_array();
-    bool ok = list != NULL;
-    for (size_t k = 0; ok && k < c->items; k++) {
+    for (size_t k = 0; k < c->items; k++) {
         const bdml_item *item = &c->item[k];
-        ok = json_array_append_new(list,
-                                   json_pack("{s:s, s:s, s:o, s:I, s:I}", "name", item->name,
-                                             "type", bdml_cell_name[item->cell], "shape",
-                                             shape_json(item), "offset", (json_int_t)item->offset,
-                                             "bytes", (json_int_t)item->bytes)) == 0;
+        bdml_json_push(&list,
+                       json_pack("{s:s, s:s, s:o, s:I, s:I}", "name", item->name, "type",
+                                 bdml_cell_name[item->cell], "shape", shape_json(item), "offset",
+                                 (json_int_t)item->offset, "bytes", (json_int_t)item->bytes));
     }
-    ok = json_object_set_new(c->header, "arrays", list) == 0 && ok;
+    bool ok = json_object_set_new(c->header, "arrays", list) == 0;
     locale_t was = uselocale(h->c_locale);
-    *text =
-        ok ? json_dumps(c->header, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    *text = ok ? bdml_json_dump(c->header, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17))
+               : NULL;
     uselocale(was);
     if (*text) return BDML_OK;
     bdml_fail(h, BDML_ERR_MEMORY, "the file header cannot be written as JSON: out of memory");

@@ -45,14 +45,13 @@ bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_conta
                           "margin", e->margin, "K", e->K, "cost", e->cost, "lower", e->lower,
                           "upper", isfinite(e->upper) ? e->upper : 0.0, "gap_asked", e->gap_asked,
                           "rows", (json_int_t)e->constraints->n);
-    int bad = !o;
-    if (o && isfinite(e->R)) bad |= json_object_set_new(o, "R", json_real(e->R));
-    if (o && e->claim == BDML_CLAIM_APPROXIMATE) {
-        bad |= json_object_set_new(o, "slack", json_real(e->slack));
-        bad |= json_object_set_new(o, "kappa", json_real(e->kappa));
+    if (isfinite(e->R)) bdml_json_put(&o, "R", json_real(e->R));
+    if (e->claim == BDML_CLAIM_APPROXIMATE) {
+        bdml_json_put(&o, "slack", json_real(e->slack));
+        bdml_json_put(&o, "kappa", json_real(e->kappa));
     }
-    bad |= json_object_set_new(bdml_container_header(c), "evidence", o);
-    if (bad) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the evidence");
+    if (json_object_set_new(bdml_container_header(c), "evidence", o) != 0)
+        return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the evidence");
     BDML_TRY(put_constraints(h, e->constraints, c));
     if (e->reference)
         BDML_TRY(bdml_container_put_f8(h, c, "evidence.reference", e->reference_rows,

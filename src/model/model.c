@@ -270,8 +270,7 @@ static bdml_status from_map(bdml_handle *h, int q, int d, const double *l, bool 
     } else {
         BDML_GO(bdml_model_set_map(h, model, q, l));
     }
-    if (json_object_set_new(model->info, "method", json_string("imported")) != 0)
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory for a model");
+    status = bdml_model_tell(h, model, "method", json_string("imported"));
 done:
     free(m);
     if (status == BDML_OK)

@@ -10,6 +10,13 @@
 
 /* A JSON string; bytes of text that is not UTF-8 become '?'. NULL: out of memory. */
 json_t *bdml_json_text(const char *s);
+/* Append to a list, or set a member of an object, taking the value over. When memory is out *list or *object
+ * is freed and NULL from then on, so that no result is short of something: packed into another value or
+ * written out, NULL is an error. */
+void bdml_json_push(json_t **list, json_t *value);
+void bdml_json_put(json_t **object, const char *key, json_t *value);
+/* As json_dumps, which may leave characters out when memory is out: this is NULL then. Freed by free. */
+char *bdml_json_dump(const json_t *value, size_t flags);
 
 /* ---- container (container.c): the file format of models, proofs and checkpoints ------------------- */
 
@@ -100,6 +107,9 @@ bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model);
 /* Map the prepared training points and keep them, unless `keep` is no, or auto and they are many. */
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
                                    int64_t n, const double *x, const int32_t *y);
+
+/* Into the description under `key`, taking the value over; BDML_ERR_MEMORY also when value is NULL. */
+bdml_status bdml_model_tell(bdml_handle *h, bdml_model *model, const char *key, json_t *value);
 
 /* Header and arrays as they stand in a file (store.c), and what bdml_model_describe tells. */
 bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **out);

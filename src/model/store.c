@@ -38,21 +38,33 @@ static json_t *name_json(const char *name, bool bytes)
 static json_t *names_json(int count, char *const *names, bool bytes)
 {
     json_t *list = json_array();
-    for (int k = 0; list && k < count; k++)
-        if (json_array_append_new(list, name_json(names[k], bytes)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    for (int k = 0; k < count; k++) bdml_json_push(&list, name_json(names[k], bytes));
     return list;
+}
+
+/* Each byte sequence as the Unicode standard (table 3-7) allows it. */
+static bool is_utf8(const char *s)
+{
+    for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
+        int more = *p < 0x80   ? 0
+                   : *p < 0xC2 ? -1
+                   : *p < 0xE0 ? 1
+                   : *p < 0xF0 ? 2
+                   : *p < 0xF5 ? 3
+                               : -1;
+        unsigned low = *p == 0xE0 ? 0xA0 : *p == 0xF0 ? 0x90 : 0x80;
+        unsigned high = *p == 0xED ? 0x9F : *p == 0xF4 ? 0x8F : 0xBF;
+        if (more < 0) return false;
+        for (; more > 0; more--, low = 0x80, high = 0xBF)
+            if (*++p < low || *p > high) return false;
+    }
+    return true;
 }
 
 static bool all_utf8(int count, char *const *names)
 {
-    for (int k = 0; names && k < count; k++) {
-        json_t *text = json_string(names[k]);
-        if (!text) return false;
-        json_decref(text);
-    }
+    for (int k = 0; names && k < count; k++)
+        if (!is_utf8(names[k])) return false;
     return true;
 }
 
@@ -109,10 +121,10 @@ static json_t *verification(const bdml_model *m)
 {
     const bdml_calibration *c = &m->calibration;
     json_t *o = json_pack("{s:s}", "score", bdml_score_names[m->score]);
-    if (o && c->known)
-        json_object_update_new(o,
-                               json_pack("{s:f, s:f, s:I}", "threshold", c->threshold, "accuracy",
-                                         c->accuracy, "pairs", (json_int_t)c->pairs));
+    if (!c->known) return o;
+    bdml_json_put(&o, "threshold", json_real(c->threshold));
+    bdml_json_put(&o, "accuracy", json_real(c->accuracy));
+    bdml_json_put(&o, "pairs", json_integer(c->pairs));
     return o;
 }
 
@@ -123,33 +135,39 @@ static json_t *describe(const bdml_model *m)
     const bdml_prepare *p = &m->prepare;
     bool bytes = !all_utf8(m->classes, m->class_name) || !all_utf8(p->d_in, m->feature_name);
     json_t *o = json_deep_copy(m->info);
-    int bad = o == NULL;
 
-    bad |= json_object_set_new(o, "kind", json_string(m->l ? bdml_model_kind : bdml_proof_kind));
-    bad |= json_object_set_new(o, "input_dimension", json_integer(p->d_in));
-    bad |= json_object_set_new(o, "dimension", json_integer(m->d));
-    bad |= json_object_set_new(o, "output_dimension", json_integer(m->q));
-    bad |= json_object_set_new(o, "kappa", isfinite(m->kappa) ? json_real(m->kappa) : json_null());
-    bad |= json_object_set_new(o, "scale", json_string(scale_name(p->scale, scale)));
-    bad |= json_object_set_new(o, "fill", json_boolean(p->fill != NULL));
-    bad |= json_object_set_new(o, "points", json_integer(m->points));
-    bad |= json_object_set_new(o, "classes", names_json(m->classes, m->class_name, bytes));
-    if (p->basis) bad |= json_object_set_new(o, "pca_variance", json_real(p->variance));
+    bdml_json_put(&o, "kind", json_string(m->l ? bdml_model_kind : bdml_proof_kind));
+    bdml_json_put(&o, "input_dimension", json_integer(p->d_in));
+    bdml_json_put(&o, "dimension", json_integer(m->d));
+    bdml_json_put(&o, "output_dimension", json_integer(m->q));
+    bdml_json_put(&o, "kappa", isfinite(m->kappa) ? json_real(m->kappa) : json_null());
+    bdml_json_put(&o, "scale", json_string(scale_name(p->scale, scale)));
+    bdml_json_put(&o, "fill", json_boolean(p->fill != NULL));
+    bdml_json_put(&o, "points", json_integer(m->points));
+    bdml_json_put(&o, "classes", names_json(m->classes, m->class_name, bytes));
+    if (p->basis) bdml_json_put(&o, "pca_variance", json_real(p->variance));
     if (m->feature_name)
-        bad |= json_object_set_new(o, "feature_names", names_json(p->d_in, m->feature_name, bytes));
-    if (bytes) bad |= json_object_set_new(o, "name_bytes", json_true());
+        bdml_json_put(&o, "feature_names", names_json(p->d_in, m->feature_name, bytes));
+    if (bytes) bdml_json_put(&o, "name_bytes", json_true());
     if (m->score != BDML_SCORE_DISTANCE || m->calibration.known)
-        bad |= json_object_set_new(o, "verification", verification(m));
-    if (!bad) return o;
-    json_decref(o);
-    return NULL;
+        bdml_json_put(&o, "verification", verification(m));
+    return o;
+}
+
+static bdml_status no_memory(bdml_handle *h)
+{
+    return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+}
+
+bdml_status bdml_model_tell(bdml_handle *h, bdml_model *model, const char *key, json_t *value)
+{
+    return json_object_set_new(model->info, key, value) == 0 ? BDML_OK : no_memory(h);
 }
 
 bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **out)
 {
     *out = describe(model);
-    return *out ? BDML_OK
-                : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    return *out ? BDML_OK : no_memory(h);
 }
 
 /* Made once; when two threads ask at the same time, the first text stays. */
@@ -160,7 +178,7 @@ const char *bdml_model_describe(const bdml_model *model)
     char *known = atomic_load(&m->description), *text = NULL;
     if (known) return known;
     json_t *o = describe(model);
-    if (o) text = json_dumps(o, JSON_SORT_KEYS | JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    if (o) text = bdml_json_dump(o, JSON_SORT_KEYS | JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(o);
     if (text && !atomic_compare_exchange_strong(&m->description, &known, text)) {
         free(text);
@@ -184,7 +202,7 @@ static bdml_status pack(bdml_handle *h, const bdml_model *m, bdml_container *c)
     BDML_TRY(bdml_model_json(h, m, &o));
     int bad = json_object_update(bdml_container_header(c), o);
     json_decref(o);
-    if (bad) return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
+    if (bad) return no_memory(h);
     BDML_TRY(put(h, c, "map", m->q, m->d, m->l));
     BDML_TRY(put(h, c, "fill", p->d_in, 0, p->fill));
     BDML_TRY(put(h, c, "shift", p->d_in, 0, p->shift));
