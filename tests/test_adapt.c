@@ -309,8 +309,8 @@ static void test_random_splits(void **state)
     adapt_splits a, b;
     check_ok(h, bdml_set(h, "source-per-class", "4"));
     check_ok(h, bdml_set(h, "target-per-class", "3"));
-    check_ok(h, adapt_splits_random(h, s, t, 5, &a));
-    check_ok(h, adapt_splits_random(h, s, t, 5, &b));
+    check_ok(h, adapt_splits_random(h, &h->options, s, t, 5, &a));
+    check_ok(h, adapt_splits_random(h, &h->options, s, t, 5, &b));
     for (int k = 0; k < 5; k++) {
         int count[3] = {0}, seen[8] = {0};
         check_true(a.split[k].sources == 12);

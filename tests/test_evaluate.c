@@ -300,7 +300,7 @@ static void all_methods(void **state)
     for (int k = 0; k < 2; k++) {
         int known = 0;
         check_ok(h, bdml_set(h, "methods", "all"));
-        check_ok(h, bdml_methods_listed(h, kinds[k], &count, &method));
+        check_ok(h, bdml_methods_listed(h, &h->options, kinds[k], &count, &method));
         for (int i = 0; i < bdml_method_count(); i++) {
             int uses = bdml_method_at(i)->uses;
             known += (uses & (int)kinds[k]) && !(uses & BDML_USES_DOMAINS);
@@ -310,17 +310,17 @@ static void all_methods(void **state)
         free(method);
     }
     check_ok(h, bdml_set(h, "methods", "whiten,all"));
-    check_fails(h, bdml_methods_listed(h, BDML_USES_LABELS, &count, &method), BDML_ERR_ARGUMENT,
-                "no method 'all'");
+    check_fails(h, bdml_methods_listed(h, &h->options, BDML_USES_LABELS, &count, &method),
+                BDML_ERR_ARGUMENT, "no method 'all'");
     assert_null(method);
     check_ok(h, bdml_set(h, "methods", "whiten, bdml"));
-    check_ok(h, bdml_methods_listed(h, BDML_USES_LABELS, &count, &method));
+    check_ok(h, bdml_methods_listed(h, &h->options, BDML_USES_LABELS, &count, &method));
     assert_int_equal(count, 2);
     assert_string_equal(method[1]->name, "bdml");
     free(method);
     check_ok(h, bdml_set(h, "methods", "")); /* unset: the one method */
     check_ok(h, bdml_set(h, "method", "lda"));
-    check_ok(h, bdml_methods_listed(h, BDML_USES_LABELS, &count, &method));
+    check_ok(h, bdml_methods_listed(h, &h->options, BDML_USES_LABELS, &count, &method));
     assert_int_equal(count, 1);
     assert_string_equal(method[0]->name, "lda");
     free(method);

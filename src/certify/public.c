@@ -40,7 +40,7 @@ static bdml_status certify(bdml_handle *h, const char *path, const bdml_dataset 
     BDML_GO(bdml_certify_model(h, model, model->evidence, data, &verdict));
     BDML_GO(bdml_certify_description(h, model, data, &verdict));
     o = verdict_json(model, &verdict);
-    *json = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    *json = bdml_json_dump(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     *confirmed = verdict.confirmed;
     if (!*json) status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the verdict");
 done:

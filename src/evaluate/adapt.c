@@ -14,6 +14,7 @@
 
 /* What the jobs share. */
 typedef struct adaptation {
+    const bdml_options *options;         /* what the user set */
     const bdml_dataset *source, *target; /* after the setting "rows"; classes numbered alike */
     adapt_splits splits;
     int methods;
@@ -108,7 +109,7 @@ static bdml_status task_make(bdml_handle *h, const adaptation *a, const adapt_sp
     adapt_points *p = &t->points;
     int64_t labelled = a->semi ? s->targets : 0, n = s->sources + labelled;
 
-    BDML_GO(adapt_prepare(h, a->source, a->target, s, p));
+    BDML_GO(adapt_prepare(h, a->options, a->source, a->target, s, p));
     t->voters = *a->source;
     t->voters.x = NULL;
     t->voters.y = NULL;
@@ -231,7 +232,7 @@ done:
 
 static bdml_status run_splits(bdml_handle *h, adaptation *a)
 {
-    int64_t jobs = bdml_opt_int(h, BDML_OPT_JOBS);
+    int64_t jobs = a->options->evaluate.jobs.value;
     bdml_jobs run = {.what = "adapt",
                      .total = a->splits.count,
                      .count = a->splits.count,
@@ -256,28 +257,28 @@ done:
     return status;
 }
 
-static bdml_status adapt(bdml_handle *h, const bdml_dataset *source, const bdml_dataset *target,
-                         char **json)
+static bdml_status adapt(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
+                         const bdml_dataset *target, char **json)
 {
     bdml_status status = BDML_OK;
     const bdml_method **method = NULL;
     bdml_dataset *xs = NULL, *xt = NULL;
-    adaptation a = {.semi = bdml_opt_int(h, BDML_OPT_SEMI) != 0};
+    adaptation a = {.options = o, .semi = o->adapt.semi.value};
 
     BDML_GO(check_domains(h, source, target));
-    BDML_GO(bdml_methods_listed(h, BDML_USES_LABELS, &a.methods, &method));
+    BDML_GO(bdml_methods_listed(h, o, BDML_USES_LABELS, &a.methods, &method));
     BDML_GO(copy_rows(h, source, &xs));
     BDML_GO(align(h, source, target, &xt));
-    BDML_GO(adapt_rows(h, xs));
-    BDML_GO(adapt_rows(h, xt));
+    BDML_GO(adapt_rows(h, &o->adapt, xs));
+    BDML_GO(adapt_rows(h, &o->adapt, xt));
     a.source = xs;
     a.target = xt;
-    BDML_GO(adapt_splits_make(h, xs, xt, &a.splits));
+    BDML_GO(adapt_splits_make(h, o, xs, xt, &a.splits));
     BDML_GO(bdml_scores_new(h, a.methods, method, a.splits.count, xs->classes, &a.score));
     BDML_GO(run_splits(h, &a));
     adapt_result r = {source,    target, &a.splits, a.semi ? a.splits.split[0].tests : target->n,
                       a.methods, a.score};
-    status = adapt_write(h, &r, json);
+    status = adapt_write(h, o, &r, json);
 done:
     if (xt) xt->classes = target->classes; /* as many as it has names */
     bdml_scores_free(a.methods, a.score);
@@ -295,13 +296,11 @@ bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source, const bdml_da
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!source || !target)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_adapt: the data must not be NULL");
-    if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "checkpoint and resume are for one training: this trains many times");
+    BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     BDML_TRY(bdml_refuse_constraint_files(h, "adapt"));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
-    bdml_status status = adapt(h, source, target, json);
+    bdml_status status = adapt(h, &h->options, source, target, json);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

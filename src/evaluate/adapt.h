@@ -27,10 +27,10 @@ typedef struct adapt_splits {
 
 /* From the file of the setting splits-file, or at random by source-per-class and target-per-class; the
  * first "trials" of them. y: classes of the target rows in the source's numbering. */
-bdml_status adapt_splits_make(bdml_handle *h, const bdml_dataset *source,
+bdml_status adapt_splits_make(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
                               const bdml_dataset *target, adapt_splits *out);
 bdml_status adapt_splits_read(bdml_handle *h, const char *path, int most, adapt_splits *out);
-bdml_status adapt_splits_random(bdml_handle *h, const bdml_dataset *source,
+bdml_status adapt_splits_random(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
                                 const bdml_dataset *target, int count, adapt_splits *out);
 void adapt_splits_free(adapt_splits *s);
 
@@ -46,11 +46,11 @@ typedef struct adapt_points {
 } adapt_points;
 
 /* The setting "rows", on all rows of a domain at once: in place. */
-bdml_status adapt_rows(bdml_handle *h, bdml_dataset *data);
+bdml_status adapt_rows(bdml_handle *h, const bdml_adapt_options *o, bdml_dataset *data);
 /* The settings columns, columns-of, dimensions, pca-domain and unit, fitted on the split's source rows
  * and all target rows without their labels. */
-bdml_status adapt_prepare(bdml_handle *h, const bdml_dataset *source, const bdml_dataset *target,
-                          const adapt_split *split, adapt_points *out);
+bdml_status adapt_prepare(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
+                          const bdml_dataset *target, const adapt_split *split, adapt_points *out);
 void adapt_points_free(adapt_points *p);
 
 /* ---- result ----------------------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ typedef struct adapt_result {
     const bdml_score *score;
 } adapt_result;
 
-bdml_status adapt_write(bdml_handle *h, const adapt_result *r, char **json);
+bdml_status adapt_write(bdml_handle *h, const bdml_options *o, const adapt_result *r, char **json);
 
 /* ---- the paper's tables (adapt_cell.c) ---------------------------------------------------------------- */
 

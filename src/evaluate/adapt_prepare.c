@@ -15,12 +15,6 @@
 
 #include "linalg/linalg.h"
 
-/* Choices of options.def, in the order of their lists there. */
-enum { ROWS_ROOT, ROWS_SUM, ROWS_UNIT, ROWS_NONE };
-enum { COLUMNS_ZSCORE, COLUMNS_CENTER, COLUMNS_NONE };
-enum { OF_DOMAIN, OF_BOTH };
-enum { PCA_BOTH, PCA_SOURCE, PCA_TARGET };
-
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 
 static void row_unit(int d, double *x)
@@ -29,12 +23,12 @@ static void row_unit(int d, double *x)
     for (int j = 0; j < d && norm > 0.0; j++) x[j] /= norm;
 }
 
-bdml_status adapt_rows(bdml_handle *h, bdml_dataset *data)
+bdml_status adapt_rows(bdml_handle *h, const bdml_adapt_options *o, bdml_dataset *data)
 {
-    int rows = (int)bdml_opt_int(h, BDML_OPT_ROWS), d = data->d;
-    for (int64_t i = 0; i < data->n && rows != ROWS_NONE; i++) {
+    int rows = o->rows.value, d = data->d;
+    for (int64_t i = 0; i < data->n && rows != BDML_ADAPT_ROWS_NONE; i++) {
         double *x = COL(data->x, d, i), sum = 0.0;
-        if (rows == ROWS_UNIT) {
+        if (rows == BDML_ADAPT_ROWS_UNIT) {
             row_unit(d, x);
             continue;
         }
@@ -48,7 +42,7 @@ bdml_status adapt_rows(bdml_handle *h, bdml_dataset *data)
             sum += x[j];
         }
         for (int j = 0; j < d && sum > 0.0; j++)
-            x[j] = rows == ROWS_ROOT ? sqrt(x[j] / sum) : x[j] / sum;
+            x[j] = rows == BDML_ADAPT_ROWS_ROOT ? sqrt(x[j] / sum) : x[j] / sum;
     }
     return BDML_OK;
 }
@@ -56,7 +50,8 @@ bdml_status adapt_rows(bdml_handle *h, bdml_dataset *data)
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
 /* Columns that are constant in a domain are many in histograms and no reason to warn. */
-static bdml_status fit_columns(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+static bdml_status fit_columns(bdml_handle *h, int columns, const bdml_dataset *data,
+                               bdml_prepare *p)
 {
     bdml_log_fn log = h->log;
     *p = (bdml_prepare){.d_in = data->d, .d_out = data->d, .scale = BDML_SCALE_ZSCORE};
@@ -64,53 +59,54 @@ static bdml_status fit_columns(bdml_handle *h, const bdml_dataset *data, bdml_pr
     bdml_status status = bdml_prepare_widths(h, data, p);
     h->log = log;
     if (status != BDML_OK) return status;
-    if (bdml_opt_int(h, BDML_OPT_COLUMNS) == COLUMNS_CENTER)
+    if (columns == BDML_ADAPT_COLUMNS_CENTER)
         for (int j = 0; j < data->d; j++)
             if (isfinite(p->width[j])) p->width[j] = 1.0;
     return BDML_OK;
 }
 
 /* Fit on `of`, apply to n rows of x. */
-static bdml_status scale_by(bdml_handle *h, const bdml_dataset *of, int64_t n, double *x)
+static bdml_status scale_by(bdml_handle *h, int columns, const bdml_dataset *of, int64_t n,
+                            double *x)
 {
     bdml_prepare p = {0};
-    bdml_status status = fit_columns(h, of, &p);
+    bdml_status status = fit_columns(h, columns, of, &p);
     if (status == BDML_OK) status = bdml_prepare_scale(h, &p, n, x, of->d, 0, x);
     bdml_prepare_free(&p);
     return status;
 }
 
 /* xs and xt lie one behind the other. */
-static bdml_status scale_columns(bdml_handle *h, const adapt_points *p)
+static bdml_status scale_columns(bdml_handle *h, const bdml_adapt_options *o, const adapt_points *p)
 {
     bdml_dataset source = {.n = p->ns, .d = p->d, .x = p->xs},
                  target = {.n = p->nt, .d = p->d, .x = p->xt},
                  both = {.n = p->ns + p->nt, .d = p->d, .x = p->xs};
-    if (bdml_opt_int(h, BDML_OPT_COLUMNS) == COLUMNS_NONE) return BDML_OK;
-    if (bdml_opt_int(h, BDML_OPT_COLUMNS_OF) == OF_BOTH) return scale_by(h, &both, both.n, p->xs);
-    BDML_TRY(scale_by(h, &source, p->ns, p->xs));
-    return scale_by(h, &target, p->nt, p->xt);
+    int columns = o->columns.value;
+    if (columns == BDML_ADAPT_COLUMNS_NONE) return BDML_OK;
+    if (o->columns_of.value == BDML_ADAPT_COLUMNS_OF_BOTH)
+        return scale_by(h, columns, &both, both.n, p->xs);
+    BDML_TRY(scale_by(h, columns, &source, p->ns, p->xs));
+    return scale_by(h, columns, &target, p->nt, p->xt);
 }
 
 /* ---- PCA --------------------------------------------------------------------------------------------------- */
 
-static bdml_status reduce(bdml_handle *h, adapt_points *p)
+static bdml_status reduce(bdml_handle *h, const bdml_options *o, adapt_points *p)
 {
     bdml_status status = BDML_OK;
-    int asked = (int)bdml_opt_int(h, BDML_OPT_DIMENSIONS),
-        on = (int)bdml_opt_int(h, BDML_OPT_PCA_DOMAIN);
+    int asked = (int)o->adapt.dimensions.value, on = o->adapt.pca_domain.value;
     bdml_dataset of = {.n = p->ns + p->nt, .d = p->d, .x = p->xs};
     bdml_prepare pca = {.d_in = p->d, .d_out = p->d, .scale = BDML_SCALE_NONE};
 
-    if (on == PCA_SOURCE) of.n = p->ns;
-    if (on == PCA_TARGET) of = (bdml_dataset){.n = p->nt, .d = p->d, .x = p->xt};
-    if (asked > 0)
-        BDML_GO(bdml_pca_fit(h, asked, (uint64_t)h->options.general.seed.value, &of, &pca));
+    if (on == BDML_PCA_DOMAIN_SOURCE) of.n = p->ns;
+    if (on == BDML_PCA_DOMAIN_TARGET) of = (bdml_dataset){.n = p->nt, .d = p->d, .x = p->xt};
+    if (asked > 0) BDML_GO(bdml_pca_fit(h, asked, (uint64_t)o->general.seed.value, &of, &pca));
     p->q = pca.d_out;
     BDML_NEW(h, p->zs, (size_t)(p->ns + p->nt) * (size_t)p->q);
     p->zt = p->zs + (size_t)p->ns * (size_t)p->q;
     BDML_GO(bdml_prepare_apply(h, &pca, p->ns + p->nt, p->xs, p->d, p->zs));
-    for (int64_t i = 0; i < p->ns + p->nt && bdml_opt_int(h, BDML_OPT_UNIT); i++) {
+    for (int64_t i = 0; i < p->ns + p->nt && o->adapt.unit.value; i++) {
         row_unit(p->q, COL(p->zs, p->q, i));
         row_unit(p->d, COL(p->xs, p->d, i));
     }
@@ -126,8 +122,8 @@ void adapt_points_free(adapt_points *p)
     *p = (adapt_points){0};
 }
 
-bdml_status adapt_prepare(bdml_handle *h, const bdml_dataset *source, const bdml_dataset *target,
-                          const adapt_split *split, adapt_points *out)
+bdml_status adapt_prepare(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
+                          const bdml_dataset *target, const adapt_split *split, adapt_points *out)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)source->d;
@@ -138,8 +134,8 @@ bdml_status adapt_prepare(bdml_handle *h, const bdml_dataset *source, const bdml
     for (int64_t i = 0; i < out->ns; i++)
         memcpy(COL(out->xs, d, i), COL(source->x, d, split->source[i]), d * sizeof(double));
     memcpy(out->xt, target->x, (size_t)target->n * d * sizeof(double));
-    BDML_GO(scale_columns(h, out));
-    status = reduce(h, out);
+    BDML_GO(scale_columns(h, &o->adapt, out));
+    status = reduce(h, o, out);
 done:
     if (status != BDML_OK) adapt_points_free(out);
     return status;

@@ -15,8 +15,7 @@
 static json_t *accuracies(const bdml_score *s)
 {
     json_t *list = json_array();
-    for (int i = 0; i < s->splits; i++)
-        json_array_append_new(list, bdml_real_json(100.0 - s->error[i]));
+    for (int i = 0; i < s->splits; i++) bdml_json_push(&list, bdml_real_json(100.0 - s->error[i]));
     return list;
 }
 
@@ -26,7 +25,7 @@ static json_t *chosen_list(const bdml_score *s)
     bool any = false;
     for (int i = 0; i < s->splits; i++) {
         any = any || s->chosen[i];
-        json_array_append_new(list, s->chosen[i] ? json_incref(s->chosen[i]) : json_null());
+        bdml_json_push(&list, s->chosen[i] ? json_incref(s->chosen[i]) : json_null());
     }
     if (any) return list;
     json_decref(list);
@@ -66,14 +65,15 @@ static json_t *score_json(const adapt_result *r, const bdml_score *s)
                      bdml_recall_json(&s->confusion));
 }
 
-static json_t *preparation_json(const bdml_handle *h)
+static json_t *preparation_json(const bdml_adapt_options *o)
 {
-    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:b}", "rows", bdml_opt_text(h, BDML_OPT_ROWS),
-                     "columns", bdml_opt_text(h, BDML_OPT_COLUMNS), "columns_of",
-                     bdml_opt_text(h, BDML_OPT_COLUMNS_OF), "dimensions",
-                     (json_int_t)bdml_opt_int(h, BDML_OPT_DIMENSIONS), "pca_domain",
-                     bdml_opt_text(h, BDML_OPT_PCA_DOMAIN), "unit",
-                     (int)bdml_opt_int(h, BDML_OPT_UNIT));
+    return json_pack("{s:o, s:o, s:o, s:I, s:o, s:b}", "rows",
+                     bdml_word_json(BDML_WORDS(ADAPT_ROWS), o->rows.value), "columns",
+                     bdml_word_json(BDML_WORDS(ADAPT_COLUMNS), o->columns.value), "columns_of",
+                     bdml_word_json(BDML_WORDS(ADAPT_COLUMNS_OF), o->columns_of.value),
+                     "dimensions", (json_int_t)o->dimensions.value, "pca_domain",
+                     bdml_word_json(BDML_WORDS(PCA_DOMAIN), o->pca_domain.value), "unit",
+                     (int)o->unit.value);
 }
 
 static json_t *domain_name(const bdml_dataset *data)
@@ -81,26 +81,21 @@ static json_t *domain_name(const bdml_dataset *data)
     return data->source ? bdml_json_text(data->source) : json_null();
 }
 
-bdml_status adapt_write(bdml_handle *h, const adapt_result *r, char **json)
+bdml_status adapt_write(bdml_handle *h, const bdml_options *o, const adapt_result *r, char **json)
 {
     const adapt_split *first = &r->splits->split[0];
-    bool semi = bdml_opt_int(h, BDML_OPT_SEMI) != 0;
-    json_t *list = json_array(), *classes = json_array();
-    for (int m = 0; m < r->methods; m++) json_array_append_new(list, score_json(r, &r->score[m]));
-    for (int c = 0; c < r->source->classes; c++)
-        json_array_append_new(classes, bdml_json_text(r->source->class_name[c]));
+    bool semi = o->adapt.semi.value;
+    json_t *list = json_array();
+    for (int m = 0; m < r->methods; m++) bdml_json_push(&list, score_json(r, &r->score[m]));
     json_t *root = json_pack(
         "{s:o, s:o, s:b, s:I, s:I, s:i, s:o, s:i, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:o}",
         "source", domain_name(r->source), "target", domain_name(r->target), "semi", (int)semi,
         "source_points", (json_int_t)r->source->n, "target_points", (json_int_t)r->target->n,
-        "dimension", r->source->d, "classes", classes, "splits", r->splits->count, "train_points",
-        (json_int_t)first->sources, "labelled_target_points",
+        "dimension", r->source->d, "classes", bdml_classes_json(r->source), "splits",
+        r->splits->count, "train_points", (json_int_t)first->sources, "labelled_target_points",
         (json_int_t)(semi ? first->targets : 0), "test_points", (json_int_t)r->tested,
-        "preparation", preparation_json(h), "neighbors",
-        (json_int_t)bdml_opt_int(h, BDML_OPT_VOTES), "settings", bdml_settings_json(h, &h->options),
-        "seed", (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
-    *json = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(root);
-    return *json ? BDML_OK
-                 : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the result");
+        "preparation", preparation_json(&o->adapt), "neighbors", (json_int_t)o->adapt.votes.value,
+        "settings", bdml_settings_json(h, o), "seed", (json_int_t)o->general.seed.value, "methods",
+        list);
+    return bdml_result_text(h, root, json);
 }

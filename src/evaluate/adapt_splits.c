@@ -52,18 +52,18 @@ done:
     return status;
 }
 
-static bdml_status random_split(bdml_handle *h, const bdml_dataset *source,
+static bdml_status random_split(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
                                 const bdml_dataset *target, int k, adapt_split *s)
 {
     bdml_status status = BDML_OK;
-    uint64_t seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
+    uint64_t seed = (uint64_t)o->general.seed.value;
     int64_t *order = NULL;
 
     BDML_NEW(h, s->source, source->n);
-    BDML_GO(draw(h, source, bdml_opt_int(h, BDML_OPT_SOURCE_PER_CLASS), 0,
+    BDML_GO(draw(h, source, o->adapt.source_per_class.value, 0,
                  bdml_rng_make(seed, SOURCE_STREAM + (uint64_t)k), s->source, &s->sources));
     BDML_NEW(h, order, target->n);
-    BDML_GO(draw(h, target, bdml_opt_int(h, BDML_OPT_TARGET_PER_CLASS), 1,
+    BDML_GO(draw(h, target, o->adapt.target_per_class.value, 1,
                  bdml_rng_make(seed, TARGET_STREAM + (uint64_t)k), order, &s->targets));
     s->tests = target->n - s->targets;
     BDML_NEW(h, s->target, s->targets);
@@ -75,14 +75,14 @@ done:
     return status;
 }
 
-bdml_status adapt_splits_random(bdml_handle *h, const bdml_dataset *source,
+bdml_status adapt_splits_random(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
                                 const bdml_dataset *target, int count, adapt_splits *out)
 {
     bdml_status status = BDML_OK;
     *out = (adapt_splits){0};
     BDML_NEW(h, out->split, count);
     out->count = count;
-    for (int k = 0; k < count; k++) BDML_GO(random_split(h, source, target, k, &out->split[k]));
+    for (int k = 0; k < count; k++) BDML_GO(random_split(h, o, source, target, k, &out->split[k]));
 done:
     if (status != BDML_OK) adapt_splits_free(out);
     return status;
@@ -115,10 +115,9 @@ done:
     return status;
 }
 
-static bdml_status check_split(bdml_handle *h, const bdml_dataset *source,
+static bdml_status check_split(bdml_handle *h, bool semi, const bdml_dataset *source,
                                const bdml_dataset *target, int k, const adapt_split *s)
 {
-    bool semi = bdml_opt_int(h, BDML_OPT_SEMI);
     if (s->sources < 2)
         return bdml_fail(h, BDML_ERR_DATA,
                          "split %d has %lld source rows to learn from; at least 2 are needed",
@@ -132,18 +131,19 @@ static bdml_status check_split(bdml_handle *h, const bdml_dataset *source,
     return check_rows(h, k, "target", target, s->targets, s->target, s->tests, s->test);
 }
 
-bdml_status adapt_splits_make(bdml_handle *h, const bdml_dataset *source,
+bdml_status adapt_splits_make(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
                               const bdml_dataset *target, adapt_splits *out)
 {
     bdml_status status = BDML_OK;
-    const char *path = bdml_opt_text(h, BDML_OPT_SPLITS_FILE);
-    int trials = (int)bdml_opt_int(h, BDML_OPT_TRIALS);
+    const char *path = o->adapt.splits_file.value;
+    int trials = (int)o->adapt.trials.value;
 
     if (path[0])
         BDML_TRY(adapt_splits_read(h, path, trials, out));
     else
-        BDML_TRY(adapt_splits_random(h, source, target, trials, out));
-    for (int k = 0; k < out->count; k++) BDML_GO(check_split(h, source, target, k, &out->split[k]));
+        BDML_TRY(adapt_splits_random(h, o, source, target, trials, out));
+    for (int k = 0; k < out->count; k++)
+        BDML_GO(check_split(h, o->adapt.semi.value, source, target, k, &out->split[k]));
 done:
     if (status != BDML_OK) {
         if (path[0]) bdml_fail_context(h, status, "%s", path);

@@ -12,6 +12,7 @@
 
 /* What the jobs share. */
 typedef struct evaluation {
+    const bdml_options *options;
     bdml_protocol protocol;
     int methods;
     bdml_score *score;
@@ -20,16 +21,16 @@ typedef struct evaluation {
 /* ---- one split ------------------------------------------------------------------------------------ */
 
 /* The rows of a split: order[0..train) to learn from, the rest to test on. */
-static bdml_status split_rows(bdml_handle *h, const bdml_dataset *data, int split, int64_t *order,
-                              int64_t *train)
+static bdml_status split_rows(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                              int split, int64_t *order, int64_t *train)
 {
     bdml_status status = BDML_OK;
-    uint64_t seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
-    int folds = (int)bdml_opt_int(h, BDML_OPT_FOLDS);
-    const int32_t *y = bdml_opt_int(h, BDML_OPT_STRATIFY) ? data->y : NULL;
+    uint64_t seed = (uint64_t)o->general.seed.value;
+    int folds = (int)o->evaluate.folds.value;
+    const int32_t *y = o->evaluate.stratify.value ? data->y : NULL;
     int32_t *fold = NULL;
     if (folds == 0)
-        return bdml_split_random(h, data->n, y, bdml_opt_real(h, BDML_OPT_TEST_FRACTION), seed,
+        return bdml_split_random(h, data->n, y, o->evaluate.test_fraction.value, seed,
                                  (uint64_t)split, order, train);
     BDML_NEW(h, fold, data->n);
     BDML_GO(bdml_split_folds(h, data->n, y, folds, seed, 0, fold));
@@ -44,13 +45,13 @@ done:
     return status;
 }
 
-static bdml_status make_split(bdml_handle *h, const bdml_dataset *data, int split,
-                              bdml_dataset **train, bdml_dataset **test)
+static bdml_status make_split(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                              int split, bdml_dataset **train, bdml_dataset **test)
 {
     bdml_status status = BDML_OK;
     int64_t *order = NULL, count;
     BDML_NEW(h, order, data->n);
-    BDML_GO(split_rows(h, data, split, order, &count));
+    BDML_GO(split_rows(h, o, data, split, order, &count));
     BDML_GO(bdml_dataset_subset(h, data, count, order, train));
     BDML_GO(bdml_dataset_subset(h, data, data->n - count, order + count, test));
 done:
@@ -97,7 +98,7 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
 #pragma omp critical(bdml_score)
     failed = score->failed;
     if (failed < split) return BDML_OK;
-    BDML_GO(make_split(own, e->protocol.data, split, &train, &test));
+    BDML_GO(make_split(own, e->options, e->protocol.data, split, &train, &test));
     status = bdml_score_settle(own, score_split(own, train, test, split, score), split, score);
 done:
     bdml_free_dataset(train);
@@ -107,10 +108,10 @@ done:
 
 /* ---- the evaluation ---------------------------------------------------------------------------------- */
 
-static bdml_status check_settings(bdml_handle *h, const bdml_dataset *data)
+static bdml_status check_settings(bdml_handle *h, const bdml_options *o, const bdml_dataset *data)
 {
-    int64_t folds = bdml_opt_int(h, BDML_OPT_FOLDS);
-    double fraction = bdml_opt_real(h, BDML_OPT_TEST_FRACTION);
+    int64_t folds = o->evaluate.folds.value;
+    double fraction = o->evaluate.test_fraction.value;
     BDML_TRY(bdml_refuse_constraint_files(h, "eval"));
     BDML_TRY(bdml_dataset_need_classes(h, data));
     if (folds == 1 || folds > data->n)
@@ -124,20 +125,22 @@ static bdml_status check_settings(bdml_handle *h, const bdml_dataset *data)
     return BDML_OK;
 }
 
-static bdml_status init(bdml_handle *h, const bdml_dataset *data, evaluation *e)
+static bdml_status init(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                        evaluation *e)
 {
     bdml_status status = BDML_OK;
     const bdml_method **method = NULL;
     int64_t *order = NULL;
     bdml_protocol *p = &e->protocol;
 
+    e->options = o;
     p->data = data;
-    p->folds = (int)bdml_opt_int(h, BDML_OPT_FOLDS);
-    p->splits = p->folds ? p->folds : (int)bdml_opt_int(h, BDML_OPT_SPLITS);
-    BDML_GO(bdml_methods_listed(h, BDML_USES_LABELS, &e->methods, &method));
+    p->folds = (int)o->evaluate.folds.value;
+    p->splits = p->folds ? p->folds : (int)o->evaluate.splits.value;
+    BDML_GO(bdml_methods_listed(h, o, BDML_USES_LABELS, &e->methods, &method));
     BDML_GO(bdml_scores_new(h, e->methods, method, p->splits, data->classes, &e->score));
     BDML_NEW(h, order, data->n);
-    BDML_GO(split_rows(h, data, 0, order, &p->train));
+    BDML_GO(split_rows(h, o, data, 0, order, &p->train));
     p->test = data->n - p->train;
 done:
     free(method);
@@ -153,14 +156,15 @@ static bdml_status check_any(bdml_handle *h, const evaluation *e)
     return bdml_fail(h, e->score[0].status, "%s", e->score[0].reason);
 }
 
-static bdml_status evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
+static bdml_status evaluate(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                            char **json)
 {
     bdml_status status = BDML_OK;
     evaluation e = {0};
-    int64_t jobs = bdml_opt_int(h, BDML_OPT_JOBS);
+    int64_t jobs = o->evaluate.jobs.value;
 
-    BDML_GO(check_settings(h, data));
-    BDML_GO(init(h, data, &e));
+    BDML_GO(check_settings(h, o, data));
+    BDML_GO(init(h, o, data, &e));
     int64_t count = (int64_t)e.protocol.splits * e.methods;
     bdml_jobs run = {.what = "evaluate",
                      .total = count,
@@ -170,7 +174,7 @@ static bdml_status evaluate(bdml_handle *h, const bdml_dataset *data, char **jso
                      .user = &e};
     BDML_GO(bdml_jobs_run(h, &run));
     BDML_GO(check_any(h, &e));
-    status = bdml_evaluate_write(h, &e.protocol, e.methods, e.score, json);
+    status = bdml_evaluate_write(h, o, &e.protocol, e.methods, e.score, json);
 done:
     bdml_scores_free(e.methods, e.score);
     return status;
@@ -181,13 +185,10 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     if (json) *json = NULL;
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_evaluate: data must not be NULL");
-    if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "checkpoint and resume are for one training: an evaluation trains many "
-                         "times");
+    BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
-    bdml_status status = evaluate(h, data, json);
+    bdml_status status = evaluate(h, &h->options, data, json);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

@@ -26,7 +26,7 @@ typedef struct bdml_score {
 
 /* The methods of the setting "methods", a list "a,b,c", or of "method" when that is unset; "all": those that
  * learn from `uses` and need no second domain. BDML_ERR_ARGUMENT for a name that is none. */
-bdml_status bdml_methods_listed(bdml_handle *h, bdml_uses uses, int *count,
+bdml_status bdml_methods_listed(bdml_handle *h, const bdml_options *o, bdml_uses uses, int *count,
                                 const bdml_method ***out);
 bdml_status bdml_scores_new(bdml_handle *h, int count, const bdml_method *const *method, int splits,
                             int classes, bdml_score **out);
@@ -39,7 +39,14 @@ bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int 
 bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score);
 /* BDML_ERR_ARGUMENT when a setting names a file of constraints. */
 bdml_status bdml_refuse_constraint_files(bdml_handle *h, const char *command);
-json_t *bdml_real_json(double v); /* null when not finite */
+/* BDML_ERR_ARGUMENT when a checkpoint is asked for: those are for one training, here are many. */
+bdml_status bdml_refuse_checkpoint(bdml_handle *h, const bdml_train_options *o);
+json_t *bdml_real_json(double v);                      /* null when not finite */
+json_t *bdml_word_json(const char *words, int choice); /* one of BDML_WORDS(...) */
+json_t *bdml_numbers_json(int n, const double *v);     /* a list of bdml_real_json */
+json_t *bdml_classes_json(const bdml_dataset *data);   /* names of its classes */
+/* The text of a result, which is freed; BDML_ERR_MEMORY when root is NULL. */
+bdml_status bdml_result_text(bdml_handle *h, json_t *root, char **json);
 /* Per class, in percent; null for a class that was never tested. */
 json_t *bdml_recall_json(const bdml_confusion *c);
 
@@ -52,8 +59,9 @@ typedef struct bdml_protocol {
     int64_t train, test; /* rows of the first split */
 } bdml_protocol;
 
-bdml_status bdml_evaluate_write(bdml_handle *h, const bdml_protocol *protocol, int methods,
-                                const bdml_score *score, char **json);
+bdml_status bdml_evaluate_write(bdml_handle *h, const bdml_options *o,
+                                const bdml_protocol *protocol, int methods, const bdml_score *score,
+                                char **json);
 
 /* ---- verification of pairs (verify.c, verify_report.c, roc.c) ------------------------------------------- */
 
@@ -97,7 +105,8 @@ typedef struct bdml_verify_setup {
 } bdml_verify_setup;
 
 /* The result as JSON text (verify_report.c). */
-bdml_status bdml_verify_write(bdml_handle *h, const bdml_verify_setup *s, char **json);
+bdml_status bdml_verify_write(bdml_handle *h, const bdml_options *o, const bdml_verify_setup *s,
+                              char **json);
 
 /* ---- the paper's table of faces (faces.c) ----------------------------------------------------------------- */
 

@@ -10,30 +10,23 @@
 
 #include <stdlib.h>
 
-static json_t *list_of(int n, const double *v)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, bdml_real_json(v[i]));
-    return list;
-}
-
 static json_t *confusion_json(const bdml_confusion *c)
 {
     json_t *rows = json_array();
     for (int t = 0; t < c->classes; t++) {
         json_t *row = json_array();
         for (int p = 0; p < c->classes; p++)
-            json_array_append_new(row, json_integer(
-                                           c->count[(size_t)t * (size_t)c->classes + (size_t)p]));
-        json_array_append_new(rows, row);
+            bdml_json_push(&row,
+                           json_integer(c->count[(size_t)t * (size_t)c->classes + (size_t)p]));
+        bdml_json_push(&rows, row);
     }
     return rows;
 }
 
 /* ---- choices -------------------------------------------------------------------------------------- */
 
-/* counts[value]++, the value as text. */
-static void count_value(json_t *counts, json_t *value)
+/* counts[value]++, the value as text. -1: out of memory. */
+static int count_value(json_t *counts, json_t *value)
 {
     char number[BDML_NUMBER_SIZE];
     const char *text = json_string_value(value);
@@ -41,35 +34,36 @@ static void count_value(json_t *counts, json_t *value)
         snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
     if (json_is_real(value)) snprintf(number, sizeof number, "%.15g", json_real_value(value));
     if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
-    if (!text && !json_is_number(value)) return;
+    if (!text && !json_is_number(value)) return 0;
     if (!text) text = number;
     json_int_t before = json_integer_value(json_object_get(counts, text));
-    json_object_set_new(counts, text, json_integer(before + 1));
+    return json_object_set_new(counts, text, json_integer(before + 1));
 }
 
 /* {setting: {value: number of splits}}, null where nothing was chosen. */
 static json_t *chosen_json(const bdml_score *s)
 {
     json_t *all = json_object();
+    int bad = !all;
     for (int split = 0; split < s->splits; split++) {
         const char *key;
         json_t *value;
         json_object_foreach(s->chosen[split], key, value)
         {
-            if (!json_object_get(all, key)) json_object_set_new(all, key, json_object());
-            count_value(json_object_get(all, key), value);
+            if (!json_object_get(all, key)) bad |= json_object_set_new(all, key, json_object());
+            bad |= count_value(json_object_get(all, key), value);
         }
     }
-    if (json_object_size(all) > 0) return all;
+    if (json_object_size(all) > 0 && !bad) return all;
     json_decref(all);
-    return json_null();
+    return bad ? NULL : json_null();
 }
 
 static json_t *chosen_list(const bdml_score *s)
 {
     json_t *list = json_array();
     for (int split = 0; split < s->splits; split++)
-        json_array_append_new(list, s->chosen[split] ? json_incref(s->chosen[split]) : json_null());
+        bdml_json_push(&list, s->chosen[split] ? json_incref(s->chosen[split]) : json_null());
     return list;
 }
 
@@ -121,47 +115,43 @@ static json_t *score_json(const bdml_protocol *p, int methods, const bdml_score 
                      bdml_sample_std(s->splits, s->error), "kappa",
                      bdml_real_json(bdml_mean(s->splits, s->kappa)), "fit_seconds",
                      bdml_mean(s->splits, s->fit_seconds), "chosen", chosen_json(s), "versus",
-                     versus_json(p, methods, score, s), "errors", list_of(s->splits, s->error),
-                     "kappas", list_of(s->splits, s->kappa), "chosen_per_split", chosen_list(s),
+                     versus_json(p, methods, score, s), "errors",
+                     bdml_numbers_json(s->splits, s->error), "kappas",
+                     bdml_numbers_json(s->splits, s->kappa), "chosen_per_split", chosen_list(s),
                      "recall", bdml_recall_json(&s->confusion), "confusion",
                      confusion_json(&s->confusion));
 }
 
-static json_t *neighbors_json(const bdml_handle *h)
+static json_t *neighbors_json(const bdml_int *k)
 {
-    const char *text = bdml_opt_text(h, BDML_OPT_NEIGHBORS);
-    if (strcmp(text, "auto") == 0) return json_string(text);
-    return json_integer(bdml_opt_int(h, BDML_OPT_NEIGHBORS));
+    return k->automatic ? json_string("auto") : json_integer(k->value);
 }
 
-static json_t *result_json(bdml_handle *h, const bdml_protocol *p, int methods,
-                           const bdml_score *score)
+static json_t *result_json(bdml_handle *h, const bdml_options *o, const bdml_protocol *p,
+                           int methods, const bdml_score *score)
 {
     const bdml_dataset *data = p->data;
-    json_t *list = json_array(), *classes = json_array();
+    json_t *list = json_array();
     for (int m = 0; m < methods; m++)
-        json_array_append_new(list, score_json(p, methods, score, &score[m]));
-    for (int c = 0; c < data->classes; c++)
-        json_array_append_new(classes, bdml_json_text(data->class_name[c]));
-    double fraction = p->folds ? 1.0 / (double)p->folds : bdml_opt_real(h, BDML_OPT_TEST_FRACTION);
+        bdml_json_push(&list, score_json(p, methods, score, &score[m]));
+    double fraction = p->folds ? 1.0 / (double)p->folds : o->evaluate.test_fraction.value;
     json_t *root =
-        json_pack("{s:I, s:i, s:o, s:o, s:o, s:s, s:i, s:i, s:f, s:I, s:I, s:b, s:I, s:o}",
-                  "points", (json_int_t)data->n, "dimension", data->d, "classes", classes,
-                  "settings", bdml_settings_json(h, &h->options), "neighbors", neighbors_json(h),
-                  "scale", bdml_opt_text(h, BDML_OPT_SCALE), "splits", p->splits, "folds", p->folds,
-                  "test_fraction", fraction, "train_points", (json_int_t)p->train, "test_points",
-                  (json_int_t)p->test, "stratified", (int)bdml_opt_int(h, BDML_OPT_STRATIFY),
-                  "seed", (json_int_t)bdml_opt_int(h, BDML_OPT_SEED), "methods", list);
-    if (root && data->source) json_object_set_new(root, "data", bdml_json_text(data->source));
+        json_pack("{s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:i, s:f, s:I, s:I, s:b, s:I, s:o}",
+                  "points", (json_int_t)data->n, "dimension", data->d, "classes",
+                  bdml_classes_json(data), "settings", bdml_settings_json(h, o), "neighbors",
+                  neighbors_json(&o->neighbors.neighbors), "scale",
+                  bdml_word_json(BDML_WORDS(SCALE), o->prepare.scale.value), "splits", p->splits,
+                  "folds", p->folds, "test_fraction", fraction, "train_points",
+                  (json_int_t)p->train, "test_points", (json_int_t)p->test, "stratified",
+                  (int)o->evaluate.stratify.value, "seed", (json_int_t)o->general.seed.value,
+                  "methods", list);
+    if (data->source) bdml_json_put(&root, "data", bdml_json_text(data->source));
     return root;
 }
 
-bdml_status bdml_evaluate_write(bdml_handle *h, const bdml_protocol *protocol, int methods,
-                                const bdml_score *score, char **json)
+bdml_status bdml_evaluate_write(bdml_handle *h, const bdml_options *o,
+                                const bdml_protocol *protocol, int methods, const bdml_score *score,
+                                char **json)
 {
-    json_t *root = result_json(h, protocol, methods, score);
-    *json = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(root);
-    return *json ? BDML_OK
-                 : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the result");
+    return bdml_result_text(h, result_json(h, o, protocol, methods, score), json);
 }

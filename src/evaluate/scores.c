@@ -15,15 +15,15 @@ done:
     return status;
 }
 
-bdml_status bdml_methods_listed(bdml_handle *h, bdml_uses uses, int *count,
+bdml_status bdml_methods_listed(bdml_handle *h, const bdml_options *o, bdml_uses uses, int *count,
                                 const bdml_method ***out)
 {
     bdml_status status = BDML_OK;
-    const char *list = bdml_opt_text(h, BDML_OPT_METHODS);
+    const char *list = o->evaluate.methods.value;
     int names = 1;
     *count = 0;
     *out = NULL;
-    if (!list[0]) list = bdml_opt_text(h, BDML_OPT_METHOD);
+    if (!list[0]) list = o->train.method.value;
     if (strcmp(list, "all") == 0) return all_methods(h, uses, count, out);
     for (const char *p = list; *p; p++) names += *p == ',';
     BDML_NEW(h, *out, names);
@@ -127,12 +127,49 @@ json_t *bdml_real_json(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
+json_t *bdml_word_json(const char *words, int choice)
+{
+    size_t n;
+    const char *word = bdml_choice_word(words, choice, &n);
+    return json_stringn(word, n);
+}
+
+json_t *bdml_numbers_json(int n, const double *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) bdml_json_push(&list, bdml_real_json(v[i]));
+    return list;
+}
+
+json_t *bdml_classes_json(const bdml_dataset *data)
+{
+    json_t *list = json_array();
+    for (int c = 0; c < data->classes; c++)
+        bdml_json_push(&list, bdml_json_text(data->class_name[c]));
+    return list;
+}
+
 json_t *bdml_recall_json(const bdml_confusion *c)
 {
     json_t *list = json_array();
     for (int k = 0; k < c->classes; k++)
-        json_array_append_new(list, bdml_real_json(bdml_confusion_recall(c, k)));
+        bdml_json_push(&list, bdml_real_json(bdml_confusion_recall(c, k)));
     return list;
+}
+
+bdml_status bdml_result_text(bdml_handle *h, json_t *root, char **json)
+{
+    *json = bdml_json_dump(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    return *json ? BDML_OK
+                 : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the result");
+}
+
+bdml_status bdml_refuse_checkpoint(bdml_handle *h, const bdml_train_options *o)
+{
+    if (!o->checkpoint.value[0] && !o->resume.value[0]) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT,
+                     "checkpoint and resume are for one training: this trains many times");
 }
 
 bdml_status bdml_refuse_constraint_files(bdml_handle *h, const char *command)

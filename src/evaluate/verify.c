@@ -31,12 +31,12 @@ static void free_setup(bdml_verify_setup *s)
     free(s->z);
 }
 
-static bdml_status list_methods(bdml_handle *h, bdml_verify_setup *s)
+static bdml_status list_methods(bdml_handle *h, const bdml_options *o, bdml_verify_setup *s)
 {
     bdml_status status = BDML_OK;
     const bdml_method **method = NULL;
     int count;
-    BDML_GO(bdml_methods_listed(h, BDML_USES_PAIRS, &count, &method));
+    BDML_GO(bdml_methods_listed(h, o, BDML_USES_PAIRS, &count, &method));
     BDML_NEW(h, s->score, count);
     for (int m = 0; m < count; m++) {
         if (!(method[m]->uses & (BDML_USES_PAIRS | BDML_USES_NOTHING))) {
@@ -55,11 +55,12 @@ done:
 }
 
 /* Folds of the file, or our own. Every fold and its complement need pairs of both kinds. */
-static bdml_status make_folds(bdml_handle *h, int64_t n, bdml_verify_setup *s)
+static bdml_status make_folds(bdml_handle *h, const bdml_options *o, int64_t n,
+                              bdml_verify_setup *s)
 {
     bdml_labelled_pairs *p = &s->pairs;
-    int asked = (int)bdml_opt_int(h, BDML_OPT_FOLDS);
-    uint64_t seed = (uint64_t)bdml_opt_int(h, BDML_OPT_SEED);
+    int asked = (int)o->evaluate.folds.value;
+    uint64_t seed = (uint64_t)o->general.seed.value;
     s->apart = true;
     s->dealt = !p->fold || asked > 0;
     if (s->dealt) {
@@ -297,28 +298,27 @@ static bdml_status run_fold(bdml_handle *worker, void *user, int64_t job)
 
 /* ---- all folds --------------------------------------------------------------------------------------------- */
 
-static bdml_status prepare_once(bdml_handle *h, bdml_verify_setup *s)
+static bdml_status prepare_once(bdml_handle *h, const bdml_options *o, bdml_verify_setup *s)
 {
-    bool all = bdml_opt_int(h, BDML_OPT_PCA_ON) == BDML_PCA_ON_ALL;
+    bool all = o->verify.pca_on.value == BDML_PCA_ON_ALL;
     return prepare_rows(h, s, s->rows, all ? NULL : s->row, &s->d, &s->variance, &s->z);
 }
 
-static bdml_status verify(bdml_handle *h, const bdml_dataset *data, char **json)
+static bdml_status verify(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                          char **json)
 {
     bdml_status status = BDML_OK;
     bdml_verify_setup s = {.data = data};
-    bool fitted = bdml_opt_int(h, BDML_OPT_SCALE) != BDML_SCALE_NONE ||
-                  bdml_opt_real(h, BDML_OPT_PCA) > 0.0 ||
-                  bdml_opt_int(h, BDML_OPT_MISSING) == BDML_MISSING_MEAN;
+    bool fitted = o->prepare.scale.value != BDML_SCALE_NONE || o->prepare.pca.value > 0.0 ||
+                  o->input.missing.value == BDML_MISSING_MEAN;
 
-    BDML_GO(bdml_labelled_read(h, bdml_opt_text(h, BDML_OPT_PAIRS_FILE), data->n, true, &s.pairs));
-    BDML_GO(make_folds(h, data->n, &s));
+    BDML_GO(bdml_labelled_read(h, o->constraints.pairs_file.value, data->n, true, &s.pairs));
+    BDML_GO(make_folds(h, o, data->n, &s));
     BDML_GO(check_folds(h, &s.pairs));
     BDML_GO(number_rows(h, data->n, &s));
-    BDML_GO(list_methods(h, &s));
-    if (!fitted || bdml_opt_int(h, BDML_OPT_PCA_ON) != BDML_PCA_ON_TRAIN)
-        BDML_GO(prepare_once(h, &s));
-    int64_t at_once = bdml_opt_int(h, BDML_OPT_JOBS);
+    BDML_GO(list_methods(h, o, &s));
+    if (!fitted || o->verify.pca_on.value != BDML_PCA_ON_TRAIN) BDML_GO(prepare_once(h, o, &s));
+    int64_t at_once = o->evaluate.jobs.value;
     bdml_jobs jobs = {.what = "verify",
                       .total = s.pairs.folds,
                       .count = s.pairs.folds,
@@ -326,7 +326,7 @@ static bdml_status verify(bdml_handle *h, const bdml_dataset *data, char **json)
                       .run = run_fold,
                       .user = &s};
     BDML_GO(bdml_jobs_run(h, &jobs));
-    status = bdml_verify_write(h, &s, json);
+    status = bdml_verify_write(h, o, &s, json);
 done:
     free_setup(&s);
     return status;
@@ -340,13 +340,10 @@ bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!bdml_pairs_file_alone(&h->options.constraints))
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "verification needs the setting pairs-file, and no other constraint file");
-    if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "checkpoint and resume are for one training: verification trains many "
-                         "times");
+    BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
-    bdml_status status = verify(h, data, json);
+    bdml_status status = verify(h, &h->options, data, json);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

@@ -144,7 +144,7 @@ bdml_status path_write(bdml_handle *h, const bdml_dataset *data, const path_resu
     bad |= json_object_set_new(root, "chosen", choice_json(p));
     bad |= json_object_set_new(root, "shape", shape_json(p));
     if (data->source && root) json_object_set_new(root, "data", bdml_json_text(data->source));
-    *json = bad ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    *json = bad ? NULL : bdml_json_dump(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(root);
     return *json ? BDML_OK
                  : bdml_fail(h, BDML_ERR_MEMORY, "out of memory while writing the result");
