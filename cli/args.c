@@ -13,9 +13,9 @@ static bdml_status set_own(cli *c, const bdml_option *o, const char *value)
     int id = 0;
 
     while (cli_option_own(id) != o) id++;
-    BDML_TRY(bdml_check_option(c->h, o, value, &v.r));
+    TRY(bdml_check_option(c->h, o, value, &v.r));
     if (o->type != BDML_OPTION_TEXT) v.i = (int64_t)v.r;
-    v.text = bdml_strdup(c->h, value);
+    v.text = client_strdup(c->h, value);
     if (!v.text) return BDML_ERR_MEMORY;
     free(c->own[id].text);
     c->own[id] = v;
@@ -30,11 +30,11 @@ static bool is_own(const bdml_option *o)
 /* The library says "scale must be ..."; on the command line it is --scale. */
 static bdml_status set_option(cli *c, const bdml_option *o, const char *value)
 {
-    char was[BDML_ERROR_SIZE];
+    char was[CLIENT_ERROR];
     bdml_status status = is_own(o) ? set_own(c, o, value) : bdml_set(c->h, o->name, value);
     if (status != BDML_ERR_ARGUMENT) return status;
-    memcpy(was, c->h->error, sizeof was);
-    return bdml_fail(c->h, status, "--%s", was);
+    snprintf(was, sizeof was, "%s", bdml_last_error(c->h));
+    return client_fail(c->h, status, "--%s", was);
 }
 
 /* ---- names that are not there ---------------------------------------------------------------- */
@@ -51,28 +51,28 @@ static bdml_status unknown_command(cli *c, const char *word)
 {
     const char *near = cli_suggest_command(word);
     if (word[0] == '-')
-        return bdml_fail(
+        return client_fail(
             c->h, BDML_ERR_ARGUMENT,
             "options come after the command: bdml COMMAND %.60s ...; 'bdml help' lists "
             "the commands",
             word);
     if (near)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "there is no command '%.100s'; did you mean %s? 'bdml help' lists them",
-                         word, near);
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                     "there is no command '%.100s'; 'bdml help' lists them", word);
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "there is no command '%.100s'; did you mean %s? 'bdml help' lists them",
+                           word, near);
+    return client_fail(c->h, BDML_ERR_ARGUMENT,
+                       "there is no command '%.100s'; 'bdml help' lists them", word);
 }
 
 static bdml_status unknown_option(cli *c, const char *dashes, const char *word)
 {
     const char *near = dashes[1] ? cli_suggest(word, option_word, c->command) : NULL;
     if (near)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "unknown option %s%.100s; did you mean --%s?",
-                         dashes, word, near);
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                     "unknown option %s%.100s; 'bdml help %s' lists those of %s", dashes, word,
-                     c->command->name, c->command->name);
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "unknown option %s%.100s; did you mean --%s?",
+                           dashes, word, near);
+    return client_fail(c->h, BDML_ERR_ARGUMENT,
+                       "unknown option %s%.100s; 'bdml help %s' lists those of %s", dashes, word,
+                       c->command->name, c->command->name);
 }
 
 static bdml_status foreign_option(cli *c, const bdml_option *o)
@@ -83,8 +83,8 @@ static bdml_status foreign_option(cli *c, const bdml_option *o)
         if (cli_command_takes(cli_command_at(i), o) && n < sizeof where)
             n += (size_t)snprintf(where + n, sizeof where - n, "%s%s", n ? ", " : "",
                                   cli_command_at(i)->name);
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s does not take --%s, which belongs to: %s",
-                     c->command->name, o->name, where);
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "%s does not take --%s, which belongs to: %s",
+                       c->command->name, o->name, where);
 }
 
 /* ---- one word of the command line ------------------------------------------------------------ */
@@ -106,7 +106,7 @@ static bdml_status take_value(cli *c, const bdml_option *o, words *w, const char
         return BDML_OK;
     }
     cli_option_form(o, form, sizeof form);
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "--%s needs a value: %s", o->name, form);
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "--%s needs a value: %s", o->name, form);
 }
 
 static bdml_status parse_long(cli *c, const char *word, words *w)
@@ -118,18 +118,18 @@ static bdml_status parse_long(cli *c, const char *word, words *w)
     if (!o && strncmp(word, "no-", 3) == 0 && !value) {
         o = cli_option_find(word + 3, n - 3);
         if (o && o->type != BDML_OPTION_FLAG)
-            return bdml_fail(c->h, BDML_ERR_ARGUMENT, "--%s is no switch: there is no --no-%s",
-                             o->name, o->name);
+            return client_fail(c->h, BDML_ERR_ARGUMENT, "--%s is no switch: there is no --no-%s",
+                               o->name, o->name);
         value = "no";
     }
     if (!o) {
         char name[128];
-        snprintf(name, sizeof name, "%.*s", (int)BDML_MIN(n, sizeof name - 1), word);
+        snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), word);
         return unknown_option(c, "--", name);
     }
     if (!cli_command_takes(c->command, o)) return foreign_option(c, o);
     if (!value && o->type == BDML_OPTION_FLAG) value = "yes";
-    if (!value) BDML_TRY(take_value(c, o, w, &value));
+    if (!value) TRY(take_value(c, o, w, &value));
     return set_option(c, o, value);
 }
 
@@ -143,10 +143,10 @@ static bdml_status parse_short(cli *c, const char *word, words *w)
         if (!o) return unknown_option(c, "-", letter);
         if (!cli_command_takes(c->command, o)) return foreign_option(c, o);
         if (o->type == BDML_OPTION_FLAG) {
-            BDML_TRY(set_option(c, o, "yes"));
+            TRY(set_option(c, o, "yes"));
             continue;
         }
-        if (!*value) BDML_TRY(take_value(c, o, w, &value));
+        if (!*value) TRY(take_value(c, o, w, &value));
         return set_option(c, o, value);
     }
     return BDML_OK;
@@ -160,9 +160,9 @@ static bdml_status add_argument(cli *c, const char *word)
         p += strspn(p, " ");
     }
     if (c->arguments == most)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s takes no '%.100s'; usage: bdml %s %s",
-                         c->command->name, word, c->command->name,
-                         most ? c->command->arguments : "(no arguments)");
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "%s takes no '%.100s'; usage: bdml %s %s",
+                           c->command->name, word, c->command->name,
+                           most ? c->command->arguments : "(no arguments)");
     c->argument[c->arguments++] = word;
     return BDML_OK;
 }
@@ -174,9 +174,9 @@ static bdml_status check_arguments(cli *c)
     for (int i = 0; *p && *p != '['; i++) {
         size_t n = strcspn(p, " ");
         if (i == c->arguments)
-            return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s needs %.*s; usage: bdml %s %s%s%s",
-                             c->command->name, (int)n, p, c->command->name, c->command->arguments,
-                             c->command->synopsis[0] ? " " : "", c->command->synopsis);
+            return client_fail(c->h, BDML_ERR_ARGUMENT, "%s needs %.*s; usage: bdml %s %s%s%s",
+                               c->command->name, (int)n, p, c->command->name, c->command->arguments,
+                               c->command->synopsis[0] ? " " : "", c->command->synopsis);
         p += n;
         p += strspn(p, " ");
     }
@@ -186,7 +186,7 @@ static bdml_status check_arguments(cli *c)
 static bdml_status set_defaults(cli *c)
 {
     for (int i = 0; i < CLI_OPT_COUNT; i++) {
-        BDML_TRY(set_own(c, cli_option_own(i), cli_option_own(i)->default_value));
+        TRY(set_own(c, cli_option_own(i), cli_option_own(i)->default_value));
         c->own[i].changed = false;
     }
     return BDML_OK;
@@ -198,7 +198,7 @@ bdml_status cli_parse(cli *c, int argc, char **argv)
     words w = {argc > 2 ? argc - 2 : 0, argv + 2};
     bool options = true;
 
-    BDML_TRY(set_defaults(c));
+    TRY(set_defaults(c));
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
     c->command = cli_command_find(name);
@@ -209,11 +209,11 @@ bdml_status cli_parse(cli *c, int argc, char **argv)
         if (options && strcmp(word, "--") == 0)
             options = false;
         else if (options && strncmp(word, "--", 2) == 0)
-            BDML_TRY(parse_long(c, word + 2, &w));
+            TRY(parse_long(c, word + 2, &w));
         else if (options && word[0] == '-' && word[1])
-            BDML_TRY(parse_short(c, word + 1, &w));
+            TRY(parse_short(c, word + 1, &w));
         else
-            BDML_TRY(add_argument(c, word));
+            TRY(add_argument(c, word));
     }
     return c->own[CLI_OPT_HELP].i ? BDML_OK : check_arguments(c);
 }

@@ -10,11 +10,7 @@
 #ifndef BDML_CLI_H
 #define BDML_CLI_H
 
-#include <jansson.h>
-
-#include "data/data.h"
-#include "model/model.h"
-#include "report/read.h"
+#include "client.h"
 
 typedef enum cli_opt {
 #define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) CLI_OPT_##id,
@@ -151,6 +147,8 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
 void cli_log(void *user, bdml_log_level level, const char *line);
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
+/* Progress of the command's own: BDML_ERR_CANCELLED when the user wants to stop. */
+bdml_status cli_progress_step(cli *c, const char *what, int64_t done, int64_t total);
 /* "0.31 s", "12 s", "3.4 min", "2.1 h" */
 void cli_duration(double seconds, char *out, size_t size);
 
@@ -164,7 +162,7 @@ typedef struct cli_table {
     bool failed;
 } cli_table;
 void cli_table_init(cli_table *t, bdml_handle *h, const char *align);
-void cli_cell(cli_table *t, const char *fmt, ...) BDML_PRINTF(2, 3);
+void cli_cell(cli_table *t, const char *fmt, ...) CLIENT_PRINTF(2, 3);
 void cli_cell_real(cli_table *t, const char *fmt, double v); /* "-" for NaN, "inf" */
 /* Prints, with the first column cut so that the table stays under 80 columns, and frees. */
 bdml_status cli_table_print(cli_table *t, FILE *f);
@@ -180,7 +178,7 @@ typedef struct cli_curves {
 bdml_status cli_curves_write(cli *c, const cli_curves *p,
                              const char *path); /* .svg, .png or .pdf */
 
-/* json.c: into c->result; a failure to allocate shows up when the object is printed. */
+/* json.c: into c->result; when memory for it runs out, printing it fails (client_json_whole). */
 void cli_put(json_t *object, const char *key, json_t *value); /* takes over value */
 json_t *cli_real(double v);                                   /* null when not finite */
 bdml_status cli_json_print(cli *c, json_t *object);
@@ -191,6 +189,9 @@ bdml_status cli_take_result(cli *c, const char *text);
 
 /* line.c: "command_line" of the result. */
 void cli_note_command(cli *c);
+
+/* model.c: the self-description of a model as JSON; NULL: out of memory, said on the handle. */
+json_t *cli_describe(cli *c, const bdml_model *model);
 
 /* spectrum.c */
 typedef struct cli_spectrum {
@@ -232,6 +233,7 @@ bdml_status cli_wrote(cli *c, bdml_status status);
 /* "data/wine.csv" -> "wine" + ending */
 bdml_status cli_default_name(cli *c, const char *path, const char *ending, char **out);
 int64_t cli_file_size(const char *path); /* -1 when there is none */
+bool cli_is_model(const char *path);     /* does it begin like one? */
 
 /* The model of the first argument; told when the arguments stand the wrong way round. */
 bdml_status cli_load_model(cli *c, bdml_model **out);
@@ -259,21 +261,27 @@ void cli_writer_discard(cli_writer *w);
 typedef struct cli_stream {
     const bdml_model *model;
     bdml_source *source;
-    bdml_block block;
+    int d;
+    int64_t room, n; /* rows that a block can hold, and does */
+    double *x;       /* n rows of d */
+    int32_t *label;  /* class number of the source, -1 = none */
+    int64_t *line;   /* of each row, for messages */
     int64_t rows;    /* handed out so far */
     int64_t dropped; /* with missing values, --missing drop */
 } cli_stream;
 bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, cli_stream *s);
-/* The next rows are in s->block; block.n == 0 at the end. */
+/* The next s->n rows; 0 at the end. */
 bdml_status cli_stream_next(cli *c, cli_stream *s, const char *what);
 void cli_stream_close(cli_stream *s);
 
 /* ---- scores of labelled predictions (score.c) ------------------------------------------------ */
 
 typedef struct cli_score {
-    int predicted;    /* classes of the model: columns */
-    bdml_names truth; /* classes seen: rows, those of the model first */
-    int64_t *count;   /* truth.count rows of `predicted` columns */
+    int predicted; /* classes of the model: columns */
+    int truths;    /* classes seen: rows, those of the model first */
+    char **truth;
+    size_t truth_room;
+    int64_t *count; /* `truths` rows of `predicted` columns */
     size_t capacity;
     int64_t total, wrong;
 } cli_score;

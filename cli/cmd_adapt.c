@@ -4,14 +4,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "evaluate/evaluate.h"
-
 /* What can be told before the data are read. */
 static bdml_status check_arguments(cli *c)
 {
     if (!cli_text_of(c, CLI_OPT_SOURCE)[0] || !cli_text_of(c, CLI_OPT_TARGET)[0])
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "two domains are needed: --source FILE --target FILE");
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "two domains are needed: --source FILE --target FILE");
     return cli_check_methods(c);
 }
 
@@ -20,15 +18,14 @@ static void print_setup(cli *c)
     const json_t *r = c->result;
     bool semi = json_is_true(json_object_get(r, "semi"));
     printf("%s (%.0f rows) -> %s (%.0f rows), %d features\n", cli_text_of(c, CLI_OPT_SOURCE),
-           bdml_json_number(r, "source_points"), cli_text_of(c, CLI_OPT_TARGET),
-           bdml_json_number(r, "target_points"), (int)bdml_json_number(r, "dimension"));
+           client_real(r, "source_points"), cli_text_of(c, CLI_OPT_TARGET),
+           client_real(r, "target_points"), (int)client_real(r, "dimension"));
     printf("%s: %.0f source rows%s", semi ? "semi-supervised" : "unsupervised",
-           bdml_json_number(r, "train_points"), semi ? "" : " to learn from");
+           client_real(r, "train_points"), semi ? "" : " to learn from");
     if (semi)
-        printf(" and %.0f of the target to learn from",
-               bdml_json_number(r, "labelled_target_points"));
-    printf(", %.0f target rows to test, %.0f splits\n\n", bdml_json_number(r, "test_points"),
-           bdml_json_number(r, "splits"));
+        printf(" and %.0f of the target to learn from", client_real(r, "labelled_target_points"));
+    printf(", %.0f target rows to test, %.0f splits\n\n", client_real(r, "test_points"),
+           client_real(r, "splits"));
 }
 
 static bdml_status print_table(cli *c, const json_t *methods)
@@ -51,16 +48,16 @@ static bdml_status print_table(cli *c, const json_t *methods)
     {
         const json_t *versus = json_object_get(row, "versus");
         cli_cell(&t, "%s", json_string_value(json_object_get(row, "method")));
-        cli_cell_real(&t, "%.1f", bdml_json_number(row, "accuracy_mean"));
-        cli_cell_real(&t, "%.1f", bdml_json_number(row, "accuracy_se"));
+        cli_cell_real(&t, "%.1f", client_real(row, "accuracy_mean"));
+        cli_cell_real(&t, "%.1f", client_real(row, "accuracy_se"));
         if (several) {
-            cli_cell_real(&t, "%+.1f", bdml_json_number(versus, "difference"));
-            cli_cell_real(&t, "%.1f", bdml_json_number(versus, "standard_error"));
+            cli_cell_real(&t, "%+.1f", client_real(versus, "difference"));
+            cli_cell_real(&t, "%.1f", client_real(versus, "standard_error"));
         }
-        cli_cell_real(&t, "%.3g", bdml_json_number(row, "kappa"));
-        cli_cell_real(&t, "%.3f", bdml_json_number(row, "fit_seconds"));
+        cli_cell_real(&t, "%.3g", client_real(row, "kappa"));
+        cli_cell_real(&t, "%.3f", client_real(row, "fit_seconds"));
     }
-    BDML_TRY(cli_table_print(&t, stdout));
+    TRY(cli_table_print(&t, stdout));
     json_array_foreach(methods, i, row)
     {
         const char *why = json_string_value(json_object_get(row, "error"));
@@ -75,15 +72,15 @@ bdml_status cli_adapt(cli *c)
     bdml_dataset *source = NULL, *target = NULL;
     char *text = NULL;
 
-    BDML_TRY(check_arguments(c));
-    BDML_GO(bdml_read_dataset(c->h, cli_text_of(c, CLI_OPT_SOURCE), &source));
-    BDML_GO(cli_read_other(c, cli_text_of(c, CLI_OPT_TARGET), &target));
-    BDML_GO(bdml_adapt(c->h, source, target, &text));
-    BDML_GO(cli_take_result(c, text));
+    TRY(check_arguments(c));
+    GO(bdml_read_dataset(c->h, cli_text_of(c, CLI_OPT_SOURCE), &source));
+    GO(cli_read_other(c, cli_text_of(c, CLI_OPT_TARGET), &target));
+    GO(bdml_adapt(c->h, source, target, &text));
+    GO(cli_take_result(c, text));
     cli_progress_clear(c);
     if (cli_json(c)) goto done;
     if (!cli_quiet(c)) print_setup(c);
-    BDML_GO(print_table(c, json_object_get(c->result, "methods")));
+    GO(print_table(c, json_object_get(c->result, "methods")));
 done:
     bdml_free_bytes(text);
     bdml_free_dataset(source);

@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-#include "evaluate/bounds.h"
-#include "linalg/linalg.h"
-#include "model/evidence.h"
+#include "bounds.h"
 
 static double own_real(const cli *c, cli_opt id)
 {
@@ -25,34 +23,27 @@ static void tell(cli *c, const char *key, const char *what, double v)
 
 /* ---- numbers of a model -------------------------------------------------------------------------------------- */
 
-/* Rank, trace and distortion of M = L'L over its range. */
-static bdml_status measure_metric(cli *c, const bdml_model *model, bdml_bound_numbers *b)
+/* Rank, trace and distortion of M over its range. */
+static bdml_status measure_metric(cli *c, const bdml_model *model, study_bound_numbers *b)
 {
     static const double ABSENT = 1e-12; /* of the largest eigenvalue */
     bdml_status status = BDML_OK;
-    double *copy = NULL, *sigma = NULL;
-    int count = BDML_MIN(model->d, model->q), rank = 0;
+    double *lambda = NULL;
+    int d = bdml_model_metric_dimension(model), rank = 0;
 
-    BDML_NEW(c->h, copy, (size_t)model->d * (size_t)model->q);
-    BDML_NEW(c->h, sigma, count);
-    memcpy(copy, model->l, sizeof *copy * (size_t)model->d * (size_t)model->q);
-    bdml_la_enter(c->h);
-    status = bdml_la_singular_values(c->h, model->d, model->q, copy, sigma);
-    bdml_la_leave(c->h);
-    if (status != BDML_OK) goto done;
+    NEW(c->h, lambda, d);
+    GO(bdml_model_eigenvalues(c->h, model, lambda)); /* ascending */
+    double largest = lambda[d - 1];
     b->R = 0.0;
-    while (rank < count && sigma[rank] * sigma[rank] > ABSENT * sigma[0] * sigma[0]) rank++;
-    for (int i = 0; i < rank; i++) b->R += sigma[i] * sigma[i];
-    if (rank == 0) {
-        status = bdml_fail(c->h, BDML_ERR_DATA, "%s: the metric is zero; it has no distortion",
-                           c->argument[1]);
-        goto done;
-    }
-    b->K = sigma[0] * sigma[0] / (sigma[rank - 1] * sigma[rank - 1]);
+    for (; rank < d && lambda[d - 1 - rank] > ABSENT * largest; rank++)
+        b->R += lambda[d - 1 - rank];
+    if (rank == 0)
+        GO(client_fail(c->h, BDML_ERR_DATA, "%s: the metric is zero; it has no distortion",
+                       c->argument[1]));
+    b->K = largest / lambda[d - rank];
     b->d = rank;
 done:
-    free(copy);
-    free(sigma);
+    free(lambda);
     return status;
 }
 
@@ -61,14 +52,14 @@ static bdml_status measure_radius(cli *c, int64_t n, int d, const double *x, dou
 {
     bdml_status status = BDML_OK;
     double *mean = NULL;
-    BDML_NEW(c->h, mean, d);
+    NEW(c->h, mean, d);
     for (int64_t i = 0; i < n; i++)
         for (int j = 0; j < d; j++) mean[j] += x[i * d + j] / (double)n;
     *radius = 0.0;
     for (int64_t i = 0; i < n; i++) {
         double sum = 0.0;
         for (int j = 0; j < d; j++) sum += (x[i * d + j] - mean[j]) * (x[i * d + j] - mean[j]);
-        *radius = BDML_MAX(*radius, sqrt(sum));
+        *radius = MAX(*radius, sqrt(sum));
     }
 done:
     free(mean);
@@ -76,24 +67,28 @@ done:
 }
 
 /* Mean of |L (x_i - x_j)|^2 over the target pairs. */
-static bdml_status measure_risk(cli *c, const bdml_model *model, const bdml_constraints *t,
-                                const double *x, double *risk)
+static bdml_status measure_risk(cli *c, const bdml_model *model, const bdml_dataset *data,
+                                const bdml_constraints *t, double *risk)
 {
     bdml_status status = BDML_OK;
-    double *z = NULL;
-    BDML_NEW(c->h, z, (size_t)t->n * (size_t)model->q);
-    bdml_la_enter(c->h);
-    status = bdml_model_map(c->h, model, t->n, x, z);
-    bdml_la_leave(c->h);
-    *risk = 0.0;
-    for (int64_t k = 0; k < t->targets && status == BDML_OK; k++) {
-        const double *a = COL(z, model->q, t->pi[t->target[k]]);
-        const double *b = COL(z, model->q, t->pj[t->target[k]]);
-        for (int i = 0; i < model->q; i++) *risk += (a[i] - b[i]) * (a[i] - b[i]);
+    int64_t count = bdml_constraints_targets(t), *pair = NULL;
+    double *distance = NULL;
+    NEW(c->h, pair, 2 * count);
+    NEW(c->h, distance, count);
+    for (int64_t k = 0; k < count; k++) {
+        int32_t rows[2];
+        GO(bdml_constraints_target_at(t, k, rows));
+        pair[2 * k] = rows[0];
+        pair[2 * k + 1] = rows[1];
     }
-    if (t->targets > 0) *risk /= (double)t->targets;
+    GO(bdml_distances(c->h, model, bdml_dataset_points(data), bdml_dataset_rows(data),
+                      bdml_dataset_dimension(data), count, pair, distance));
+    *risk = 0.0;
+    for (int64_t k = 0; k < count; k++) *risk += distance[k];
+    if (count > 0) *risk /= (double)count;
 done:
-    free(z);
+    free(pair);
+    free(distance);
     return status;
 }
 
@@ -101,17 +96,18 @@ done:
 static bdml_status target_pairs(cli *c, const bdml_model *model, const bdml_dataset *data,
                                 bdml_constraints **mined, const bdml_constraints **out)
 {
-    const bdml_evidence *e = model->evidence;
-    if (e && e->constraints && e->constraints->n == data->n && e->constraints->targets > 0) {
-        *out = e->constraints;
+    const bdml_constraints *kept = bdml_model_constraints(model);
+    if (bdml_constraints_points(kept) == bdml_dataset_points(data) &&
+        bdml_constraints_targets(kept) > 0) {
+        *out = kept;
         return BDML_OK;
     }
-    BDML_TRY(bdml_mine_constraints(c->h, data, mined));
+    TRY(bdml_mine_constraints(c->h, data, mined));
     *out = *mined;
     return BDML_OK;
 }
 
-static bdml_status measure(cli *c, bdml_bound_numbers *b, bool risk)
+static bdml_status measure(cli *c, study_bound_numbers *b, bool risk)
 {
     bdml_status status = BDML_OK;
     bdml_model *model = NULL;
@@ -121,26 +117,26 @@ static bdml_status measure(cli *c, bdml_bound_numbers *b, bool risk)
     double *x = NULL;
 
     if (c->arguments < 3)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "give the data that the model was learned from as well: bdml bound %s "
-                         "MODEL DATA",
-                         c->argument[0]);
-    BDML_GO(bdml_load_model(c->h, c->argument[1], &model));
-    BDML_GO(bdml_read_dataset(c->h, c->argument[2], &data));
-    if (data->d != model->prepare.d_in) {
-        status =
-            bdml_fail(c->h, BDML_ERR_DATA, "%s: has %d feature columns where the model wants %d",
-                      c->argument[2], data->d, model->prepare.d_in);
-        goto done;
-    }
-    BDML_NEW(c->h, x, (size_t)data->n * (size_t)model->d);
-    BDML_GO(bdml_prepare_apply(c->h, &model->prepare, data->n, data->x, data->d, x));
-    BDML_GO(measure_metric(c, model, b));
-    BDML_GO(measure_radius(c, data->n, model->d, x, &b->radius));
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "give the data that the model was learned from as well: bdml bound %s "
+                           "MODEL DATA",
+                           c->argument[0]);
+    GO(bdml_load_model(c->h, c->argument[1], &model));
+    GO(bdml_read_dataset(c->h, c->argument[2], &data));
+    int d = bdml_model_metric_dimension(model), wanted = bdml_model_input_dimension(model);
+    int64_t n = bdml_dataset_points(data);
+    if (bdml_dataset_dimension(data) != wanted)
+        GO(client_fail(c->h, BDML_ERR_DATA, "%s: has %d feature columns where the model wants %d",
+                       c->argument[2], bdml_dataset_dimension(data), wanted));
+    NEW(c->h, x, (size_t)n * (size_t)d);
+    GO(bdml_prepare_rows(c->h, bdml_model_preparation(model), n, bdml_dataset_rows(data), wanted,
+                         x));
+    GO(measure_metric(c, model, b));
+    GO(measure_radius(c, n, d, x, &b->radius));
     if (risk) {
-        BDML_GO(target_pairs(c, model, data, &mined, &pairs));
-        BDML_GO(measure_risk(c, model, pairs, x, &b->empirical));
-        b->n = (double)pairs->targets;
+        GO(target_pairs(c, model, data, &mined, &pairs));
+        GO(measure_risk(c, model, data, pairs, &b->empirical));
+        b->n = (double)bdml_constraints_targets(pairs);
     }
 done:
     free(x);
@@ -151,11 +147,10 @@ done:
 }
 
 /* What an option states counts before what is measured. */
-static void take_options(const cli *c, bdml_bound_numbers *b)
+static void take_options(const cli *c, study_bound_numbers *b)
 {
-    if (bdml_opt_changed(c->h, BDML_OPT_DISTORTION))
-        b->K = bdml_opt_real(c->h, BDML_OPT_DISTORTION);
-    if (bdml_opt_real(c->h, BDML_OPT_TRACE) > 0.0) b->R = bdml_opt_real(c->h, BDML_OPT_TRACE);
+    if (bdml_is_given(c->h, "distortion")) b->K = bdml_get_number(c->h, "distortion");
+    if (bdml_get_number(c->h, "trace") > 0.0) b->R = bdml_get_number(c->h, "trace");
     if (own_real(c, CLI_OPT_RADIUS) > 0.0) b->radius = own_real(c, CLI_OPT_RADIUS);
     if (own_int(c, CLI_OPT_DIMENSION) > 0) b->d = (double)own_int(c, CLI_OPT_DIMENSION);
     if (own_int(c, CLI_OPT_METRIC_RANK) > 0) b->d = (double)own_int(c, CLI_OPT_METRIC_RANK);
@@ -167,26 +162,26 @@ static void take_options(const cli *c, bdml_bound_numbers *b)
 static bdml_status need(cli *c, bool there, const char *option, const char *what)
 {
     if (there) return BDML_OK;
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "bound %s needs %s: give %s, or MODEL and DATA",
-                     c->argument[0], what, option);
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "bound %s needs %s: give %s, or MODEL and DATA",
+                       c->argument[0], what, option);
 }
 
 /* ---- stability, generalization ---------------------------------------------------------------------------------- */
 
 static bdml_status risk_bound(cli *c, bool general)
 {
-    bdml_bound_numbers b = {0};
+    study_bound_numbers b = {0};
     double beta, stated = own_real(c, CLI_OPT_BETA), risk, excess;
-    if (c->arguments > 1) BDML_TRY(measure(c, &b, general));
+    if (c->arguments > 1) TRY(measure(c, &b, general));
     take_options(c, &b);
-    BDML_TRY(need(c, b.K != 0.0, "--distortion K", "the cap on the distortion"));
-    BDML_TRY(need(c, b.R != 0.0, "--trace R", "the bound on the trace"));
-    BDML_TRY(need(c, b.radius != 0.0, "--radius GAMMA", "the radius of the data"));
-    BDML_TRY(need(c, b.d != 0.0, "--dimension D", "the dimension"));
-    if (general) BDML_TRY(need(c, b.n != 0.0, "--sample-size N", "the number of target pairs"));
-    BDML_TRY(bdml_bound_stability(c->h, &b, &beta));
+    TRY(need(c, b.K != 0.0, "--distortion K", "the cap on the distortion"));
+    TRY(need(c, b.R != 0.0, "--trace R", "the bound on the trace"));
+    TRY(need(c, b.radius != 0.0, "--radius GAMMA", "the radius of the data"));
+    TRY(need(c, b.d != 0.0, "--dimension D", "the dimension"));
+    if (general) TRY(need(c, b.n != 0.0, "--sample-size N", "the number of target pairs"));
+    TRY(study_bound_stability(c->h, &b, &beta));
     if (general)
-        BDML_TRY(bdml_bound_generalization(c->h, &b, stated > 0.0 ? stated : -1.0, &risk, &excess));
+        TRY(study_bound_generalization(c->h, &b, stated > 0.0 ? stated : -1.0, &risk, &excess));
     cli_progress_clear(c);
     tell(c, "distortion", "distortion K", b.K);
     tell(c, "trace", "trace R", b.R);
@@ -209,45 +204,46 @@ static bdml_status risk_bound(cli *c, bool general)
 
 /* ---- tail ----------------------------------------------------------------------------------------------------------- */
 
-static bdml_status parse_ranks(cli *c, bdml_tail_numbers *b)
+static bdml_status parse_ranks(cli *c, study_tail_numbers *b)
 {
     const char *text = cli_text_of(c, CLI_OPT_RANKS), *p = text;
     int64_t *to[] = {&b->rank1, &b->rank2, &b->rank3};
     for (int k = 0; k < 3 && text[0]; k++) {
         size_t n = strcspn(p, ",");
-        if (!bdml_parse_int(p, n, to[k]) || *to[k] < 1 || (p[n] == ',') != (k < 2))
-            return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                             "--ranks wants three whole numbers from 1 on, R1,R2,R3, got '%.60s'",
-                             text);
+        char *end;
+        *to[k] = strtoll(p, &end, 10);
+        if (end != p + n || n == 0 || *to[k] < 1 || (p[n] == ',') != (k < 2))
+            return client_fail(c->h, BDML_ERR_ARGUMENT,
+                               "--ranks wants three whole numbers from 1 on, R1,R2,R3, got '%.60s'",
+                               text);
         p += n + 1;
     }
     return BDML_OK;
 }
 
 /* Rows and columns of Q and the constraints, from a model that keeps what it was learned from. */
-static bdml_status tail_model(cli *c, bdml_tail_numbers *b)
+static bdml_status tail_model(cli *c, study_tail_numbers *b)
 {
     bdml_model *model = NULL;
-    BDML_TRY(bdml_load_model(c->h, c->argument[1], &model));
-    const bdml_evidence *e = model->evidence;
-    b->q = model->q;
-    b->d = model->d;
-    if (e && e->constraints) {
-        b->pairs = e->constraints->m;
-        for (int64_t t = 0; t < e->constraints->m; t++)
-            b->triplets = b->triplets || e->constraints->near[t] >= 0;
-    }
+    TRY(bdml_load_model(c->h, c->argument[1], &model));
+    const bdml_constraints *kept = bdml_model_constraints(model);
+    int32_t rows[3];
+    b->q = bdml_model_output_dimension(model);
+    b->d = bdml_model_metric_dimension(model);
+    if (kept) b->pairs = bdml_constraints_count(kept);
+    for (int64_t t = 0; t < bdml_constraints_count(kept) && !b->triplets; t++)
+        b->triplets = bdml_constraints_at(kept, t, rows) == BDML_OK && rows[1] >= 0;
     bdml_free_model(model);
     return BDML_OK;
 }
 
-static bdml_status tail_numbers(cli *c, bdml_tail_numbers *b)
+static bdml_status tail_numbers(cli *c, study_tail_numbers *b)
 {
-    *b = bdml_tail_example(1);
+    *b = study_tail_example(1);
     b->q = own_int(c, CLI_OPT_MAP_ROWS);
     b->pairs = own_int(c, CLI_OPT_IMPOSTOR_PAIRS);
     b->triplets = own_int(c, CLI_OPT_FORM) == 1;
-    if (c->arguments > 1) BDML_TRY(tail_model(c, b));
+    if (c->arguments > 1) TRY(tail_model(c, b));
     if (own_int(c, CLI_OPT_DIMENSION) > 0) b->d = own_int(c, CLI_OPT_DIMENSION);
     b->omega = own_real(c, CLI_OPT_OBJECTIVE_RATIO);
     b->draws = own_int(c, CLI_OPT_DRAWS);
@@ -257,14 +253,14 @@ static bdml_status tail_numbers(cli *c, bdml_tail_numbers *b)
     return parse_ranks(c, b);
 }
 
-static bdml_status tail_row(cli *c, bdml_tail_numbers *b, int64_t rank, cli_table *table,
+static bdml_status tail_row(cli *c, study_tail_numbers *b, int64_t rank, cli_table *table,
                             json_t *rows)
 {
-    bdml_tail t;
+    study_tail t;
     b->rank = rank;
     b->epsilon = own_real(c, CLI_OPT_ORTHOGONALITY);
     if (b->epsilon == 0.0) b->epsilon = 40.0 * (double)b->q * sqrt((double)rank * (double)b->d);
-    BDML_TRY(bdml_bound_tail(c->h, b, &t));
+    TRY(study_bound_tail(c->h, b, &t));
     cli_cell(table, "%lld", (long long)rank);
     cli_cell_real(table, "%.6f", t.margins);
     cli_cell_real(table, "%.6f", t.objective);
@@ -299,7 +295,7 @@ static bdml_status tail_bound(cli *c)
         LAST = 17
     }; /* r(r+1)/2 <= |I| + q(q+1)/2 = 155: what rank reduction gets to in the example */
     bdml_status status = BDML_OK;
-    bdml_tail_numbers b;
+    study_tail_numbers b;
     cli_table table;
     json_t *rows = json_array();
     int64_t rank = own_int(c, CLI_OPT_COVARIANCE_RANK);
@@ -308,10 +304,10 @@ static bdml_status tail_bound(cli *c)
 
     cli_table_init(&table, c->h, "rrrrrrl");
     for (int k = 0; k < 7; k++) cli_cell(&table, "%s", heads[k]);
-    BDML_GO(tail_numbers(c, &b));
+    GO(tail_numbers(c, &b));
     for (int64_t r = rank ? rank : 1; r <= (rank ? rank : LAST); r++) {
         if (!rank && r > b.q * b.d) break;
-        BDML_GO(tail_row(c, &b, r, &table, rows));
+        GO(tail_row(c, &b, r, &table, rows));
     }
     cli_put(c->result, "q", json_integer(b.q));
     cli_put(c->result, "d", json_integer(b.d));
@@ -319,7 +315,7 @@ static bdml_status tail_bound(cli *c)
     cli_put(c->result, "gamma", cli_real(b.gamma));
     cli_put(c->result, "omega", cli_real(b.omega));
     cli_put(c->result, "draws", json_integer(b.draws));
-    if (is_example(c)) cli_put(c->result, "stated", cli_real(BDML_TAIL_STATED));
+    if (is_example(c)) cli_put(c->result, "stated", cli_real(STUDY_TAIL_STATED));
     cli_put(c->result, "ranks", json_incref(rows));
     cli_progress_clear(c);
     if (!cli_json(c)) {
@@ -327,9 +323,9 @@ static bdml_status tail_bound(cli *c)
                "probability at most of failing, by cause, and at least of success:\n\n",
                (long long)b.q, (long long)b.d, (long long)b.pairs, b.gamma, b.omega,
                (long long)b.draws);
-        BDML_GO(cli_table_print(&table, stdout));
+        GO(cli_table_print(&table, stdout));
         if (is_example(c))
-            printf("\nthe paper states %.6f for this example, without r\n", BDML_TAIL_STATED);
+            printf("\nthe paper states %.6f for this example, without r\n", STUDY_TAIL_STATED);
     }
 done:
     for (size_t k = 0; k < table.count; k++) free(table.cell[k]);
@@ -341,12 +337,12 @@ done:
 bdml_status cli_bound(cli *c)
 {
     const char *kind = c->argument[0];
-    cli_put(c->result, "bound", bdml_json_text(kind));
+    cli_put(c->result, "bound", client_text(kind));
     if (strcmp(kind, "stability") == 0) return risk_bound(c, false);
     if (strcmp(kind, "generalization") == 0 || strcmp(kind, "generalisation") == 0)
         return risk_bound(c, true);
     if (strcmp(kind, "tail") == 0) return tail_bound(c);
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                     "there is no bound '%.60s'; there are stability, generalization and tail",
-                     kind);
+    return client_fail(c->h, BDML_ERR_ARGUMENT,
+                       "there is no bound '%.60s'; there are stability, generalization and tail",
+                       kind);
 }

@@ -23,11 +23,11 @@ bdml_status cli_certify(cli *c)
     json_t *verdict = NULL;
     int confirmed = 0;
 
-    BDML_GO(bdml_read_dataset(c->h, c->argument[1], &data));
-    BDML_GO(bdml_certify(c->h, c->argument[0], data, &confirmed, &text));
+    GO(bdml_read_dataset(c->h, c->argument[1], &data));
+    GO(bdml_certify(c->h, c->argument[0], data, &confirmed, &text));
     verdict = json_loads(text, 0, NULL);
     if (!verdict) {
-        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory");
+        status = client_fail(c->h, BDML_ERR_MEMORY, "out of memory");
         goto done;
     }
     json_object_update(c->result, verdict);
@@ -35,7 +35,7 @@ bdml_status cli_certify(cli *c)
     if (cli_chatty(c)) print_checks(verdict);
     if (!confirmed) {
         c->refuted = true;
-        status = bdml_fail(c->h, BDML_ERR_DATA, "%s: the claim is refuted", c->argument[0]);
+        status = client_fail(c->h, BDML_ERR_DATA, "%s: the claim is refuted", c->argument[0]);
     }
 done:
     json_decref(verdict);

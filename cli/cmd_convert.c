@@ -8,8 +8,8 @@ static bdml_status check_ending(cli *c, const char *path)
     static const char *const endings[] = {".csv", ".tsv", ".svm", ".svmlight", ".libsvm", ".npy"};
     if (strcmp(path, "-") == 0) return BDML_OK;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (bdml_ends_in(path, endings[i])) return BDML_OK;
-    return bdml_fail(
+        if (client_ends_in(path, endings[i])) return BDML_OK;
+    return client_fail(
         c->h, BDML_ERR_ARGUMENT,
         "%s: the ending says no format that can be written; use .csv, .tsv, .svmlight or "
         ".npy",
@@ -19,15 +19,16 @@ static bdml_status check_ending(cli *c, const char *path)
 static bdml_status write_data(cli *c, const bdml_dataset *data, const char *path)
 {
     fflush(stdout);
-    BDML_TRY(cli_wrote(c, bdml_write_dataset(c->h, data, path)));
-    cli_put(c->result, "points", json_integer(data->n));
-    cli_put(c->result, "features", json_integer(data->d));
-    cli_put(c->result, "classes", json_integer(data->classes));
-    cli_put(c->result, "output", bdml_json_text(path));
+    TRY(cli_wrote(c, bdml_write_dataset(c->h, data, path)));
+    cli_put(c->result, "points", json_integer(bdml_dataset_points(data)));
+    cli_put(c->result, "features", json_integer(bdml_dataset_dimension(data)));
+    cli_put(c->result, "classes", json_integer(bdml_dataset_classes(data)));
+    cli_put(c->result, "output", client_text(path));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(path, "-") != 0)
-        printf("wrote %" PRId64 " points, %d features, %d classes to %s\n", data->n, data->d,
-               data->classes, path);
+        printf("wrote %" PRId64 " points, %d features, %d classes to %s\n",
+               bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data),
+               path);
     return BDML_OK;
 }
 
@@ -37,12 +38,12 @@ bdml_status cli_convert(cli *c)
     bdml_dataset *data = NULL;
     const char *output = c->argument[1];
 
-    BDML_GO(check_ending(c, output));
+    GO(check_ending(c, output));
     c->arguments = 1; /* the last argument is no input */
-    BDML_GO(cli_check_output(c, output));
-    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
-    BDML_GO(bdml_dataset_fill(c->h, data));
-    BDML_GO(write_data(c, data, output));
+    GO(cli_check_output(c, output));
+    GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    GO(bdml_dataset_fill(c->h, data));
+    GO(write_data(c, data, output));
 done:
     bdml_free_dataset(data);
     return status;
@@ -55,14 +56,14 @@ bdml_status cli_generate(cli *c)
     const char *output = cli_text_of(c, CLI_OPT_OUTPUT);
 
     if (strcmp(c->argument[0], "waveform") != 0)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "cannot generate '%.100s'; it can be: waveform",
-                         c->argument[0]);
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "cannot generate '%.100s'; it can be: waveform",
+                           c->argument[0]);
     if (!output[0]) output = "-";
     c->arguments = 0;
-    BDML_GO(check_ending(c, output));
-    BDML_GO(cli_check_output(c, output));
-    BDML_GO(bdml_generate_waveform(c->h, c->own[CLI_OPT_POINTS].i, &data));
-    BDML_GO(write_data(c, data, output));
+    GO(check_ending(c, output));
+    GO(cli_check_output(c, output));
+    GO(bdml_generate_waveform(c->h, c->own[CLI_OPT_POINTS].i, &data));
+    GO(write_data(c, data, output));
 done:
     bdml_free_dataset(data);
     return status;

@@ -4,20 +4,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "evaluate/evaluate.h"
-
 static void print_setup(cli *c, const bdml_dataset *data)
 {
-    int64_t folds = bdml_opt_int(c->h, BDML_OPT_FOLDS);
-    printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0], data->n, data->d,
-           data->classes);
+    int64_t folds = (int64_t)bdml_get_number(c->h, "folds");
+    printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
+           bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
     const char *k = bdml_get(c->h, "neighbors");
     printf("%s-NN error over ", strcmp(k, "auto") == 0 ? "k" : k);
     if (folds > 0)
         printf("%" PRId64 " folds", folds);
     else
         printf("%s random splits, %.4g %% of the rows for testing", bdml_get(c->h, "splits"),
-               100.0 * bdml_opt_real(c->h, BDML_OPT_TEST_FRACTION));
+               100.0 * bdml_get_number(c->h, "test-fraction"));
     printf(",%sscale %s\n\n", strcmp(k, "auto") == 0 ? " k auto, " : " ", bdml_get(c->h, "scale"));
 }
 
@@ -26,16 +24,16 @@ static void add_row(cli_table *t, const json_t *row, bool several)
     const json_t *versus = json_object_get(row, "versus");
     const char *name = json_string_value(json_object_get(row, "method"));
     cli_cell(t, "%s", name ? name : "?");
-    cli_cell_real(t, "%.2f", bdml_json_number(row, "error_mean"));
-    cli_cell_real(t, "%.2f", bdml_json_number(row, "error_std"));
+    cli_cell_real(t, "%.2f", client_real(row, "error_mean"));
+    cli_cell_real(t, "%.2f", client_real(row, "error_std"));
     if (several) {
-        double se = bdml_json_number(versus, "standard_error_corrected");
-        cli_cell_real(t, "%+.2f", bdml_json_number(versus, "difference"));
-        cli_cell_real(t, "%.2f", isnan(se) ? bdml_json_number(versus, "standard_error") : se);
-        cli_cell_real(t, "%.2g", bdml_json_number(versus, "p_value"));
+        double se = client_real(versus, "standard_error_corrected");
+        cli_cell_real(t, "%+.2f", client_real(versus, "difference"));
+        cli_cell_real(t, "%.2f", isnan(se) ? client_real(versus, "standard_error") : se);
+        cli_cell_real(t, "%.2g", client_real(versus, "p_value"));
     }
-    cli_cell_real(t, "%.3g", bdml_json_number(row, "kappa"));
-    cli_cell_real(t, "%.3f", bdml_json_number(row, "fit_seconds"));
+    cli_cell_real(t, "%.3g", client_real(row, "kappa"));
+    cli_cell_real(t, "%.3f", client_real(row, "fit_seconds"));
 }
 
 static bdml_status print_table(cli *c, const json_t *methods)
@@ -111,16 +109,16 @@ bdml_status cli_eval(cli *c)
     bdml_dataset *data = NULL;
     char *text = NULL;
 
-    BDML_TRY(cli_check_methods(c));
-    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
-    BDML_GO(bdml_evaluate(c->h, data, &text));
-    BDML_GO(cli_take_result(c, text));
+    TRY(cli_check_methods(c));
+    GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    GO(bdml_evaluate(c->h, data, &text));
+    GO(cli_take_result(c, text));
     cli_progress_clear(c);
     if (cli_json(c)) goto done;
     if (!cli_quiet(c)) print_setup(c, data);
-    BDML_GO(print_table(c, json_object_get(c->result, "methods")));
+    GO(print_table(c, json_object_get(c->result, "methods")));
     if (!cli_quiet(c))
-        print_notes(json_object_get(c->result, "methods"), bdml_opt_int(c->h, BDML_OPT_FOLDS) > 0);
+        print_notes(json_object_get(c->result, "methods"), bdml_get_number(c->h, "folds") > 0.0);
 done:
     bdml_free_bytes(text);
     bdml_free_dataset(data);

@@ -21,7 +21,10 @@ typedef struct row_hash {
 typedef struct survey {
     cli *c;
     bdml_source *source;
-    bdml_block block;
+    int d;
+    double *x; /* a block of rows, their classes and places */
+    int32_t *label;
+    int64_t *line;
     int64_t rows, incomplete, missing, unlabelled;
     column *column;
     int64_t *count; /* per class */
@@ -54,15 +57,15 @@ static uint64_t hash_row(int d, const double *x)
 static void survey_values(survey *s, const double *x)
 {
     int missing = 0;
-    for (int j = 0; j < s->source->d; j++) {
+    for (int j = 0; j < s->d; j++) {
         column *col = &s->column[j];
         if (isnan(x[j])) {
             col->missing++;
             missing++;
             continue;
         }
-        col->min = BDML_MIN(col->min, x[j]);
-        col->max = BDML_MAX(col->max, x[j]);
+        col->min = MIN(col->min, x[j]);
+        col->max = MAX(col->max, x[j]);
     }
     s->missing += missing;
     s->incomplete += missing > 0;
@@ -76,23 +79,22 @@ static bdml_status survey_label(survey *s, int32_t label)
     }
     if (label >= s->counted) {
         size_t need = (size_t)label + 1;
-        BDML_TRY(bdml_grow(s->c->h, &s->count, &s->count_room, need, sizeof *s->count));
+        TRY(client_grow(s->c->h, &s->count, &s->count_room, need, sizeof *s->count));
         for (; s->counted <= label; s->counted++) s->count[s->counted] = 0;
     }
     s->count[label]++;
     return BDML_OK;
 }
 
-static bdml_status survey_block(survey *s)
+static bdml_status survey_block(survey *s, int64_t n)
 {
-    const bdml_block *b = &s->block;
     bdml_handle *h = s->c->h;
-    BDML_TRY(bdml_grow(h, &s->row, &s->row_room, (size_t)(s->rows + b->n), sizeof *s->row));
-    for (int64_t i = 0; i < b->n; i++) {
-        const double *x = b->x + (size_t)i * (size_t)b->d;
+    TRY(client_grow(h, &s->row, &s->row_room, (size_t)(s->rows + n), sizeof *s->row));
+    for (int64_t i = 0; i < n; i++) {
+        const double *x = s->x + (size_t)i * (size_t)s->d;
         survey_values(s, x);
-        BDML_TRY(survey_label(s, b->label[i]));
-        s->row[s->rows++] = (row_hash){hash_row(b->d, x), b->label[i]};
+        TRY(survey_label(s, s->label[i]));
+        s->row[s->rows++] = (row_hash){hash_row(s->d, x), s->label[i]};
     }
     return BDML_OK;
 }
@@ -120,20 +122,20 @@ static bdml_status read_survey(survey *s)
 {
     bdml_handle *h = s->c->h;
     bdml_status status = BDML_OK;
-    BDML_NEW(h, s->column, s->source->d);
-    for (int j = 0; j < s->source->d; j++) s->column[j] = (column){INFINITY, -INFINITY, 0};
-    BDML_GO(bdml_block_init(h, BLOCK_ROWS, s->source->d, &s->block));
+    int64_t n;
+    NEW(h, s->column, s->d);
+    NEW(h, s->x, (size_t)BLOCK_ROWS * (size_t)s->d);
+    NEW(h, s->label, BLOCK_ROWS);
+    NEW(h, s->line, BLOCK_ROWS);
+    for (int j = 0; j < s->d; j++) s->column[j] = (column){INFINITY, -INFINITY, 0};
     do {
-        s->block.n = 0;
-        BDML_GO(bdml_source_next(h, s->source, &s->block));
-        BDML_GO(survey_block(s));
-        BDML_GO(bdml_progress(h, "reading", s->rows, BDML_MAX(s->source->rows, 0)));
-    } while (s->block.n > 0);
-    if (s->rows == 0) {
-        status = bdml_fail(h, BDML_ERR_DATA, "%s: holds no rows", s->source->path);
-        goto done;
-    }
-    for (int j = 0; j < s->source->d; j++) s->constant += s->column[j].min >= s->column[j].max;
+        GO(bdml_read_rows(h, s->source, BLOCK_ROWS, s->x, s->label, s->line, &n));
+        GO(survey_block(s, n));
+        GO(cli_progress_step(s->c, "reading", s->rows, MAX(bdml_source_points(s->source), 0)));
+    } while (n > 0);
+    if (s->rows == 0)
+        GO(client_fail(h, BDML_ERR_DATA, "%s: holds no rows", bdml_source_name(s->source)));
+    for (int j = 0; j < s->d; j++) s->constant += s->column[j].min >= s->column[j].max;
     count_duplicates(s);
 done:
     return status;
@@ -143,8 +145,9 @@ done:
 
 static void feature_name(const survey *s, int j, char *out, size_t size)
 {
-    if (s->source->feature_name)
-        snprintf(out, size, "%s", s->source->feature_name[j]);
+    const char *name = bdml_source_feature_name(s->source, j);
+    if (name)
+        snprintf(out, size, "%s", name);
     else
         snprintf(out, size, "column %d", j + 1);
 }
@@ -153,19 +156,21 @@ static void fill_result(survey *s, const int32_t *order)
 {
     json_t *out = s->c->result, *classes = json_object(), *constant = json_array();
     char name[128];
-    cli_put(out, "file", bdml_json_text(s->c->argument[0]));
+    cli_put(out, "file", client_text(s->c->argument[0]));
     cli_put(out, "type", json_string("data"));
     cli_put(out, "points", json_integer(s->rows));
-    cli_put(out, "features", json_integer(s->source->d));
-    for (int32_t k = 0; k < s->source->classes.count; k++)
-        cli_put(classes, s->source->classes.text[order[k]], json_integer(s->count[order[k]]));
-    for (int j = 0; j < s->source->d; j++) {
+    cli_put(out, "features", json_integer(s->d));
+    for (int k = 0; k < bdml_source_classes(s->source); k++)
+        cli_put(classes, bdml_source_class_name(s->source, order[k]),
+                json_integer(s->count[order[k]]));
+    for (int j = 0; j < s->d; j++) {
         if (s->column[j].min < s->column[j].max) continue;
         feature_name(s, j, name, sizeof name);
-        json_array_append_new(constant, bdml_json_text(name));
+        json_array_append_new(constant, client_text(name));
     }
     cli_put(out, "classes", classes);
-    cli_put(out, "unlabelled", json_integer(s->source->labelled ? s->unlabelled : s->rows));
+    cli_put(out, "unlabelled",
+            json_integer(bdml_source_labelled(s->source) ? s->unlabelled : s->rows));
     cli_put(out, "constant_columns", constant);
     cli_put(out, "missing_values", json_integer(s->missing));
     cli_put(out, "incomplete_rows", json_integer(s->incomplete));
@@ -177,7 +182,7 @@ static void print_constant(const survey *s)
 {
     char name[128], line[512];
     size_t n = (size_t)snprintf(line, sizeof line, "%d", s->constant);
-    for (int j = 0, named = 0; j < s->source->d && named < MOST_NAMED && n < sizeof line; j++) {
+    for (int j = 0, named = 0; j < s->d && named < MOST_NAMED && n < sizeof line; j++) {
         if (s->column[j].min < s->column[j].max) continue;
         feature_name(s, j, name, sizeof name);
         n += (size_t)snprintf(line + n, sizeof line - n, "%s%.40s", named++ ? ", " : ": ", name);
@@ -189,21 +194,20 @@ static void print_constant(const survey *s)
 
 static bdml_status print_classes(const survey *s, const int32_t *order)
 {
-    const bdml_names *classes = &s->source->classes;
+    int classes = bdml_source_classes(s->source);
     cli_table t;
     printf("\n");
     cli_table_init(&t, s->c->h, "lrr");
     cli_cell(&t, "class");
     cli_cell(&t, "points");
     cli_cell(&t, "share %%");
-    for (int32_t k = 0; k < classes->count && k < MOST_CLASSES; k++) {
-        cli_cell(&t, "%s", classes->text[order[k]]);
+    for (int k = 0; k < classes && k < MOST_CLASSES; k++) {
+        cli_cell(&t, "%s", bdml_source_class_name(s->source, order[k]));
         cli_cell(&t, "%" PRId64, s->count[order[k]]);
         cli_cell_real(&t, "%.1f", 100.0 * (double)s->count[order[k]] / (double)s->rows);
     }
-    BDML_TRY(cli_table_print(&t, stdout));
-    if (classes->count > MOST_CLASSES)
-        printf("... and %d more classes\n", classes->count - MOST_CLASSES);
+    TRY(cli_table_print(&t, stdout));
+    if (classes > MOST_CLASSES) printf("... and %d more classes\n", classes - MOST_CLASSES);
     return BDML_OK;
 }
 
@@ -211,19 +215,19 @@ static bdml_status print_survey(survey *s, const int32_t *order)
 {
     printf("file       %s\n", s->c->argument[0]);
     printf("points     %" PRId64 "\n", s->rows);
-    printf("features   %d\n", s->source->d);
+    printf("features   %d\n", s->d);
     if (s->constant) print_constant(s);
     printf("missing    %" PRId64 " values in %" PRId64 " rows\n", s->missing, s->incomplete);
     printf("duplicates %" PRId64 " rows", s->duplicates);
-    if (s->source->labelled)
+    if (bdml_source_labelled(s->source))
         printf("; %" PRId64 " rows are equal but for their class", s->contradictions);
     printf("\n");
-    if (!s->source->labelled) {
+    if (!bdml_source_labelled(s->source)) {
         printf("classes    none: no label column\n");
         return BDML_OK;
     }
     if (s->unlabelled) printf("unlabelled %" PRId64 " rows\n", s->unlabelled);
-    printf("classes    %d\n", s->source->classes.count);
+    printf("classes    %d\n", bdml_source_classes(s->source));
     return print_classes(s, order);
 }
 
@@ -233,43 +237,35 @@ static bdml_status info_data(cli *c, const char *path)
     survey s = {.c = c};
     int32_t *order = NULL;
 
-    BDML_GO(bdml_source_open(c->h, &c->h->options.input, path, 0, &s.source));
-    BDML_GO(read_survey(&s));
-    BDML_NEW(c->h, order, s.source->classes.count);
-    BDML_GO(bdml_names_sort(c->h, &s.source->classes, order));
+    GO(bdml_open_source(c->h, path, 0, &s.source));
+    s.d = bdml_source_dimension(s.source);
+    GO(read_survey(&s));
+    NEW(c->h, order, bdml_source_classes(s.source));
+    GO(bdml_source_order_classes(c->h, s.source, order));
     /* Classes that a header announces may occur in no row. */
-    for (int32_t k = s.counted; k < s.source->classes.count; k++) {
-        BDML_GO(bdml_grow(c->h, &s.count, &s.count_room, (size_t)k + 1, sizeof *s.count));
+    for (int k = s.counted; k < bdml_source_classes(s.source); k++) {
+        GO(client_grow(c->h, &s.count, &s.count_room, (size_t)k + 1, sizeof *s.count));
         s.count[k] = 0;
     }
     fill_result(&s, order);
     cli_progress_clear(c);
-    if (!cli_json(c)) BDML_GO(print_survey(&s, order));
+    if (!cli_json(c)) GO(print_survey(&s, order));
 done:
     free(order);
     free(s.column);
     free(s.count);
     free(s.row);
-    bdml_block_free(&s.block);
-    bdml_source_close(s.source);
+    free(s.x);
+    free(s.label);
+    free(s.line);
+    bdml_close_source(s.source);
     return status;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool is_model(const char *path)
-{
-    char magic[8] = "";
-    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
-    if (!f) return false;
-    bool yes = fread(magic, 1, sizeof magic, f) == sizeof magic &&
-               memcmp(magic, "BDMLFILE", sizeof magic) == 0;
-    fclose(f);
-    return yes;
-}
-
 bdml_status cli_info(cli *c)
 {
     const char *path = c->argument[0];
-    return is_model(path) ? cli_info_model(c, path) : info_data(c, path);
+    return cli_is_model(path) ? cli_info_model(c, path) : info_data(c, path);
 }

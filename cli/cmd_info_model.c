@@ -1,6 +1,5 @@
 /* cmd_info_model.c - bdml info FILE, for a model: its self-description and the spectrum of M. */
 #include "cli.h"
-#include "model/evidence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,23 +80,20 @@ bdml_status cli_info_model(cli *c, const char *path)
     bdml_model *model = NULL;
     cli_spectrum spectrum = {0};
 
-    BDML_GO(bdml_load_claim(c->h, path, &model));
-    if (model->l) BDML_GO(cli_spectrum_init(c, model, &spectrum));
-    const char *text = bdml_model_describe(model);
-    json_t *description = text ? json_loads(text, 0, NULL) : NULL;
-    if (!description) {
-        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while describing the model");
-        goto done;
-    }
-    cli_put(c->result, "file", bdml_json_text(path));
-    cli_put(c->result, "type", json_string(model->l ? "model" : "proof"));
-    if (model->l) cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
+    GO(bdml_load_model(c->h, path, &model));
+    bool metric = !bdml_model_is_proof(model);
+    if (metric) GO(cli_spectrum_init(c, model, &spectrum));
+    json_t *description = cli_describe(c, model);
+    if (!description) GO(BDML_ERR_MEMORY);
+    cli_put(c->result, "file", client_text(path));
+    cli_put(c->result, "type", json_string(metric ? "model" : "proof"));
+    if (metric) cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "model", description);
-    if (model->l) cli_spectrum_json(&spectrum, c->result);
+    if (metric) cli_spectrum_json(&spectrum, c->result);
     if (cli_json(c)) goto done;
     print_line("file", path);
     print_description(description);
-    if (model->l) cli_spectrum_print(&spectrum);
+    if (metric) cli_spectrum_print(&spectrum);
 done:
     cli_spectrum_free(&spectrum);
     bdml_free_model(model);

@@ -7,7 +7,7 @@
 typedef struct job {
     cli *c;
     bdml_model *model;          /* or NULL */
-    bdml_prepare prepare;       /* fitted on DATA, without a model */
+    bdml_prepare *prepare;      /* fitted on DATA, without a model */
     bdml_dataset *data, *query; /* query NULL: the data themselves */
     int d;                      /* of the mapped rows */
     double *x, *q;              /* mapped rows */
@@ -20,39 +20,44 @@ typedef struct job {
 static bdml_status check_width(cli *c, const char *path, const bdml_dataset *data, int wanted,
                                const char *who)
 {
-    if (data->d == wanted) return BDML_OK;
-    return bdml_fail(c->h, BDML_ERR_DATA, "%s: has %d features where %s %d", path, data->d, who,
-                     wanted);
+    int d = bdml_dataset_dimension(data);
+    if (d == wanted) return BDML_OK;
+    return client_fail(c->h, BDML_ERR_DATA, "%s: has %d features where %s %d", path, d, who,
+                       wanted);
 }
 
 static bdml_status read_all(job *j)
 {
     cli *c = j->c;
     const char *model = cli_text_of(c, CLI_OPT_MODEL);
-    if (model[0]) BDML_TRY(bdml_load_model(c->h, model, &j->model));
-    BDML_TRY(bdml_read_dataset(c->h, c->argument[0], &j->data));
+    if (model[0]) TRY(bdml_load_model(c->h, model, &j->model));
+    TRY(bdml_read_dataset(c->h, c->argument[0], &j->data));
     if (j->model)
-        BDML_TRY(
-            check_width(c, c->argument[0], j->data, j->model->prepare.d_in, "the model wants"));
+        TRY(check_width(c, c->argument[0], j->data, bdml_model_input_dimension(j->model),
+                        "the model wants"));
     if (c->arguments < 2) return BDML_OK;
-    BDML_TRY(cli_read_other(c, c->argument[1], &j->query));
-    return check_width(c, c->argument[1], j->query, j->data->d, "the data have");
+    TRY(cli_read_other(c, c->argument[1], &j->query));
+    return check_width(c, c->argument[1], j->query, bdml_dataset_dimension(j->data),
+                       "the data have");
 }
 
 static bdml_status map_rows(job *j, const bdml_dataset *data, double **out)
 {
     bdml_handle *h = j->c->h;
-    *out = bdml_alloc(h, (size_t)data->n * (size_t)j->d, sizeof **out);
+    int64_t n = bdml_dataset_points(data);
+    int d = bdml_dataset_dimension(data);
+    *out = client_alloc(h, (size_t)n * (size_t)j->d, sizeof **out);
     if (!*out) return BDML_ERR_MEMORY;
-    if (j->model) return bdml_transform(h, j->model, data->n, data->x, data->d, *out);
-    return bdml_prepare_apply(h, &j->prepare, data->n, data->x, data->d, *out);
+    if (j->model) return bdml_transform(h, j->model, n, bdml_dataset_rows(data), d, *out);
+    return bdml_prepare_rows(h, j->prepare, n, bdml_dataset_rows(data), d, *out);
 }
 
 static bdml_status map_all(job *j)
 {
-    if (!j->model) BDML_TRY(bdml_prepare_fit(j->c->h, &j->c->h->options, j->data, &j->prepare));
-    j->d = j->model ? j->model->q : j->prepare.d_out;
-    BDML_TRY(map_rows(j, j->data, &j->x));
+    if (!j->model) TRY(bdml_fit_preparation(j->c->h, j->data, &j->prepare));
+    j->d =
+        j->model ? bdml_model_output_dimension(j->model) : bdml_preparation_dimension(j->prepare);
+    TRY(map_rows(j, j->data, &j->x));
     return j->query ? map_rows(j, j->query, &j->q) : BDML_OK;
 }
 
@@ -62,21 +67,27 @@ static bdml_status match_labels(job *j, bdml_restrict which)
     bdml_status status = BDML_OK;
     const bdml_dataset *data = j->data, *query = j->query;
     if (which == BDML_ANY_CLASS) return BDML_OK;
-    if (!data->y || (query && !query->y))
-        return bdml_fail(j->c->h, BDML_ERR_DATA,
-                         "%s: --which needs labels; --label names their column",
-                         j->c->argument[data->y ? 1 : 0]);
+    if (bdml_dataset_classes(data) == 0 || (query && bdml_dataset_classes(query) == 0))
+        return client_fail(j->c->h, BDML_ERR_DATA,
+                           "%s: --which needs labels; --label names their column",
+                           j->c->argument[bdml_dataset_classes(data) ? 1 : 0]);
     if (!query) return BDML_OK;
-    BDML_NEW(j->c->h, j->query_label, query->n);
-    for (int64_t i = 0; i < query->n; i++) {
+    int classes = bdml_dataset_classes(data);
+    const int32_t *y = bdml_dataset_labels(query);
+    NEW(j->c->h, j->query_label, bdml_dataset_points(query));
+    for (int64_t i = 0; i < bdml_dataset_points(query); i++) {
+        const char *name = bdml_dataset_class_name(query, y[i]);
         int k = 0;
-        while (k < data->classes &&
-               strcmp(data->class_name[k], query->class_name[query->y[i]]) != 0)
-            k++;
-        j->query_label[i] = k < data->classes ? k : -1;
+        while (k < classes && strcmp(bdml_dataset_class_name(data, k), name) != 0) k++;
+        j->query_label[i] = k < classes ? k : -1;
     }
 done:
     return status;
+}
+
+static int64_t queries_of(const job *j)
+{
+    return bdml_dataset_points(j->query ? j->query : j->data);
 }
 
 static bdml_status search(job *j)
@@ -85,16 +96,16 @@ static bdml_status search(job *j)
     cli *c = j->c;
     bdml_restrict which =
         (bdml_restrict)c->own[CLI_OPT_WHICH].i; /* the choices are in this order */
-    int64_t queries = j->query ? j->query->n : j->data->n;
+    int64_t n = bdml_dataset_points(j->data), queries = queries_of(j);
 
-    j->k = (int)BDML_MIN(bdml_opt_int(c->h, BDML_OPT_NEIGHBORS), j->data->n);
-    BDML_GO(match_labels(j, which));
-    BDML_NEW(c->h, j->index, (size_t)queries * (size_t)j->k);
-    BDML_NEW(c->h, j->distance, (size_t)queries * (size_t)j->k);
-    BDML_GO(bdml_find_neighbors(c->h, j->data->n, j->d, j->x, j->d,
-                                which == BDML_ANY_CLASS ? NULL : j->data->y, queries,
-                                j->query ? j->q : NULL, j->d, j->query_label, which, j->k, j->index,
-                                j->distance));
+    j->k = (int)MIN(bdml_get_number(c->h, "neighbors"), (double)n);
+    GO(match_labels(j, which));
+    NEW(c->h, j->index, (size_t)queries * (size_t)j->k);
+    NEW(c->h, j->distance, (size_t)queries * (size_t)j->k);
+    GO(bdml_find_neighbors(c->h, n, j->d, j->x, j->d,
+                           which == BDML_ANY_CLASS ? NULL : bdml_dataset_labels(j->data), queries,
+                           j->query ? j->q : NULL, j->d, j->query_label, which, j->k, j->index,
+                           j->distance));
 done:
     return status;
 }
@@ -103,23 +114,23 @@ static bdml_status write_table(job *j, const char *output)
 {
     bdml_status status = BDML_OK;
     cli_writer w;
-    int64_t queries = j->query ? j->query->n : j->data->n;
+    int64_t queries = queries_of(j);
     static const char *const heading[] = {"row", "rank", "neighbor", "distance"};
 
-    BDML_TRY(cli_writer_open(j->c, output, &w));
-    for (int i = 0; i < 4; i++) BDML_GO(cli_writer_text(&w, heading[i]));
-    BDML_GO(cli_writer_end_row(&w));
+    TRY(cli_writer_open(j->c, output, &w));
+    for (int i = 0; i < 4; i++) GO(cli_writer_text(&w, heading[i]));
+    GO(cli_writer_end_row(&w));
     for (int64_t i = 0; i < queries; i++) {
         for (int r = 0; r < j->k; r++) {
             size_t at = (size_t)i * (size_t)j->k + (size_t)r;
             if (j->index[at] < 0) break;
-            BDML_GO(cli_writer_int(&w, i));
-            BDML_GO(cli_writer_int(&w, r + 1));
-            BDML_GO(cli_writer_int(&w, j->index[at]));
-            BDML_GO(cli_writer_real(&w, j->distance[at]));
-            BDML_GO(cli_writer_end_row(&w));
+            GO(cli_writer_int(&w, i));
+            GO(cli_writer_int(&w, r + 1));
+            GO(cli_writer_int(&w, j->index[at]));
+            GO(cli_writer_real(&w, j->distance[at]));
+            GO(cli_writer_end_row(&w));
         }
-        BDML_GO(bdml_progress(j->c->h, "writing", i, queries));
+        GO(cli_progress_step(j->c, "writing", i, queries));
     }
     status = cli_writer_close(&w);
 done:
@@ -148,7 +159,7 @@ static void list_in_json(job *j, int64_t queries)
 static void free_job(job *j)
 {
     bdml_free_model(j->model);
-    bdml_prepare_free(&j->prepare);
+    bdml_free_preparation(j->prepare);
     bdml_free_dataset(j->data);
     bdml_free_dataset(j->query);
     free(j->x);
@@ -161,13 +172,15 @@ static void free_job(job *j)
 static bdml_status check_usage(cli *c, const char *output, bool writing)
 {
     if (cli_text_of(c, CLI_OPT_MODEL)[0] &&
-        (bdml_opt_changed(c->h, BDML_OPT_SCALE) || bdml_opt_changed(c->h, BDML_OPT_PCA)))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "--scale and --pca do not go with --model, which has its own preparation");
+        (bdml_is_given(c->h, "scale") || bdml_is_given(c->h, "pca")))
+        return client_fail(
+            c->h, BDML_ERR_ARGUMENT,
+            "--scale and --pca do not go with --model, which has its own preparation");
     if (!writing) return BDML_OK;
-    if (strcmp(output, "-") != 0 && !bdml_ends_in(output, ".csv") && !bdml_ends_in(output, ".tsv"))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: the table is written as .csv or .tsv",
-                         output);
+    if (strcmp(output, "-") != 0 && !client_ends_in(output, ".csv") &&
+        !client_ends_in(output, ".tsv"))
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: the table is written as .csv or .tsv",
+                           output);
     return cli_check_output(c, output);
 }
 
@@ -179,22 +192,22 @@ bdml_status cli_neighbors(cli *c)
     job j = {.c = c};
 
     if (!output[0]) output = "-";
-    BDML_TRY(check_usage(c, output, writing));
-    BDML_GO(read_all(&j));
-    BDML_GO(map_all(&j));
-    BDML_GO(search(&j));
-    int64_t queries = j.query ? j.query->n : j.data->n;
-    if (writing) BDML_GO(write_table(&j, output));
-    cli_put(c->result, "points", json_integer(j.data->n));
+    TRY(check_usage(c, output, writing));
+    GO(read_all(&j));
+    GO(map_all(&j));
+    GO(search(&j));
+    int64_t points = bdml_dataset_points(j.data), queries = queries_of(&j);
+    if (writing) GO(write_table(&j, output));
+    cli_put(c->result, "points", json_integer(points));
     cli_put(c->result, "queries", json_integer(queries));
     cli_put(c->result, "k", json_integer(j.k));
     if (writing)
-        cli_put(c->result, "output", bdml_json_text(output));
+        cli_put(c->result, "output", client_text(output));
     else
         list_in_json(&j, queries);
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(output, "-") != 0)
-        printf("%d nearest of %" PRId64 " points for %" PRId64 " queries into %s\n", j.k, j.data->n,
+        printf("%d nearest of %" PRId64 " points for %" PRId64 " queries into %s\n", j.k, points,
                queries, output);
 done:
     free_job(&j);

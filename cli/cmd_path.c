@@ -4,12 +4,11 @@
 #include <inttypes.h>
 
 #include "report/report.h"
-#include "train/path.h"
 
 static bool is_chosen(const cli *c, const json_t *row)
 {
-    return bdml_json_number(row, "distortion") ==
-           bdml_json_number(json_object_get(c->result, "chosen"), "distortion");
+    return client_real(row, "distortion") ==
+           client_real(json_object_get(c->result, "chosen"), "distortion");
 }
 
 /* ---- for people ----------------------------------------------------------------------------------- */
@@ -17,19 +16,18 @@ static bool is_chosen(const cli *c, const json_t *row)
 static void print_setup(const cli *c, const bdml_dataset *data)
 {
     const json_t *r = c->result;
-    printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0], data->n, data->d,
-           data->classes);
-    printf("reference %s, ", bdml_json_string(r, "reference"));
+    printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
+           bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
+    printf("reference %s, ", client_string(r, "reference"));
     if (json_is_true(json_object_get(r, "hard")))
         printf("hard");
     else
-        printf("softness %g,", bdml_json_number(r, "softness"));
-    printf(" %ss by rule %s: %g targets, %g impostors\n", bdml_json_string(r, "kind"),
-           bdml_json_string(r, "rule"), bdml_json_number(r, "targets"),
-           bdml_json_number(r, "impostors"));
+        printf("softness %g,", client_real(r, "softness"));
+    printf(" %ss by rule %s: %g targets, %g impostors\n", client_string(r, "kind"),
+           client_string(r, "rule"), client_real(r, "targets"), client_real(r, "impostors"));
     printf("%g-NN error in %% over %g random splits, %g rows to learn from and %g to test on\n\n",
-           bdml_json_number(r, "neighbors"), bdml_json_number(r, "splits"),
-           bdml_json_number(r, "train_rows"), bdml_json_number(r, "test_rows"));
+           client_real(r, "neighbors"), client_real(r, "splits"), client_real(r, "train_rows"),
+           client_real(r, "test_rows"));
 }
 
 static bdml_status print_table(cli *c)
@@ -43,16 +41,16 @@ static bdml_status print_table(cli *c)
     for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
     json_array_foreach(json_object_get(c->result, "path"), i, row)
     {
-        const char *status = bdml_json_string(row, "status");
-        cli_cell(&t, "%g", bdml_json_number(row, "distortion"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "ln_kappa"));
-        cli_cell_real(&t, "%.5g", bdml_json_number(row, "lower"));
-        cli_cell_real(&t, "%.5g", bdml_json_number(row, "upper"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "train_error"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "validation_error"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "test_error"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "test_se"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "seconds"));
+        const char *status = client_string(row, "status");
+        cli_cell(&t, "%g", client_real(row, "distortion"));
+        cli_cell_real(&t, "%.2f", client_real(row, "ln_kappa"));
+        cli_cell_real(&t, "%.5g", client_real(row, "lower"));
+        cli_cell_real(&t, "%.5g", client_real(row, "upper"));
+        cli_cell_real(&t, "%.2f", client_real(row, "train_error"));
+        cli_cell_real(&t, "%.2f", client_real(row, "validation_error"));
+        cli_cell_real(&t, "%.2f", client_real(row, "test_error"));
+        cli_cell_real(&t, "%.2f", client_real(row, "test_se"));
+        cli_cell_real(&t, "%.2f", client_real(row, "seconds"));
         cli_cell(&t, "%s%s", is_chosen(c, row) ? "*" : "",
                  strcmp(status, "optimal") == 0 ? "" : status);
     }
@@ -66,15 +64,14 @@ static void print_findings(const cli *c)
     int n = snprintf(line, sizeof line,
                      "* K = %g is chosen by cross-validation on all rows (--se-rule %g). Chosen "
                      "inside the training rows of each split, it gives a test error of %.2f %%",
-                     bdml_json_number(chosen, "distortion"), bdml_json_number(chosen, "se_rule"),
-                     bdml_json_number(chosen, "test_error"));
-    if (!isnan(bdml_json_number(chosen, "test_se")))
-        snprintf(line + n, sizeof line - (size_t)n, " +- %.2f",
-                 bdml_json_number(chosen, "test_se"));
+                     client_real(chosen, "distortion"), client_real(chosen, "se_rule"),
+                     client_real(chosen, "test_error"));
+    if (!isnan(client_real(chosen, "test_se")))
+        snprintf(line + n, sizeof line - (size_t)n, " +- %.2f", client_real(chosen, "test_se"));
     putchar('\n');
     cli_wrap(stdout, line, 0, 2);
     snprintf(line, sizeof line, "\nThe shape: %s.",
-             bdml_json_string(json_object_get(c->result, "shape"), "text"));
+             client_string(json_object_get(c->result, "shape"), "text"));
     putchar('\n');
     cli_wrap(stdout, line + 1, 0, 2);
     putchar('\n');
@@ -96,20 +93,20 @@ static bdml_status write_table(cli *c, const char *path)
     size_t i;
     json_t *row;
 
-    BDML_TRY(cli_writer_open(c, path, &w));
-    for (int k = 0; k < COLUMNS; k++) BDML_GO(cli_writer_text(&w, column[k]));
-    BDML_GO(cli_writer_text(&w, "status"));
-    BDML_GO(cli_writer_text(&w, "chosen"));
-    BDML_GO(cli_writer_end_row(&w));
+    TRY(cli_writer_open(c, path, &w));
+    for (int k = 0; k < COLUMNS; k++) GO(cli_writer_text(&w, column[k]));
+    GO(cli_writer_text(&w, "status"));
+    GO(cli_writer_text(&w, "chosen"));
+    GO(cli_writer_end_row(&w));
     json_array_foreach(json_object_get(c->result, "path"), i, row)
     {
         for (int k = 0; k < COLUMNS; k++) {
-            double v = bdml_json_number(row, column[k]);
-            BDML_GO(isnan(v) ? cli_writer_text(&w, "NA") : cli_writer_real(&w, v));
+            double v = client_real(row, column[k]);
+            GO(isnan(v) ? cli_writer_text(&w, "NA") : cli_writer_real(&w, v));
         }
-        BDML_GO(cli_writer_text(&w, bdml_json_string(row, "status")));
-        BDML_GO(cli_writer_int(&w, is_chosen(c, row)));
-        BDML_GO(cli_writer_end_row(&w));
+        GO(cli_writer_text(&w, client_string(row, "status")));
+        GO(cli_writer_int(&w, is_chosen(c, row)));
+        GO(cli_writer_end_row(&w));
     }
     return cli_writer_close(&w);
 done:
@@ -122,11 +119,10 @@ done:
 /* Everything that can be told before the work begins. */
 static bdml_status check(cli *c, const char *table, const char *plot)
 {
-    recipe_grid grid;
-    BDML_TRY(bdml_path_settings(c->h, &grid));
-    if (table[0]) BDML_TRY(cli_check_output(c, table));
+    TRY(bdml_check_path(c->h));
+    if (table[0]) TRY(cli_check_output(c, table));
     if (!plot[0]) return BDML_OK;
-    BDML_TRY(bdml_plot_check_name(c->h, plot));
+    TRY(study_plot_check_name(c->h, plot));
     return cli_check_output(c, plot);
 }
 
@@ -138,20 +134,20 @@ bdml_status cli_path(cli *c)
     char *json = NULL;
     bool drawn = false;
 
-    BDML_TRY(check(c, table, plot));
-    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
-    BDML_GO(bdml_path(c->h, data, &json));
-    BDML_GO(cli_take_result(c, json));
+    TRY(check(c, table, plot));
+    GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    GO(bdml_path(c->h, data, &json));
+    GO(cli_take_result(c, json));
     cli_progress_clear(c);
     if (!cli_json(c) && strcmp(table, "-") != 0) {
         if (!cli_quiet(c)) print_setup(c, data);
-        BDML_GO(print_table(c));
+        GO(print_table(c));
         if (!cli_quiet(c)) print_findings(c);
     }
-    if (table[0]) BDML_GO(write_table(c, table));
+    if (table[0]) GO(write_table(c, table));
     if (plot[0]) {
-        BDML_GO(cli_wrote(c, bdml_figure_write(c->h, "path", c->result, plot, &drawn)));
-        cli_put(c->result, "plot", drawn ? bdml_json_text(plot) : json_null());
+        GO(cli_wrote(c, study_figure_write(c->h, "path", c->result, plot, &drawn)));
+        cli_put(c->result, "plot", drawn ? client_text(plot) : json_null());
     }
 done:
     bdml_free_bytes(json);

@@ -6,85 +6,43 @@
 
 /* ---- points that vote ------------------------------------------------------------------------ */
 
-/* A model without classes (imported) takes over those of the training file. */
-static bdml_status adopt_classes(cli *c, bdml_model *model, const bdml_dataset *train)
-{
-    bdml_status status = BDML_OK;
-    if (model->classes > 0) return BDML_OK;
-    free(model->class_name);
-    BDML_NEW(c->h, model->class_name, train->classes);
-    for (; model->classes < train->classes; model->classes++) {
-        char *name = bdml_strdup(c->h, train->class_name[model->classes]);
-        if (!name) return BDML_ERR_MEMORY;
-        model->class_name[model->classes] = name;
-    }
-done:
-    return status;
-}
-
-/* The training file's classes as the model numbers them. */
-static bdml_status match_classes(cli *c, const bdml_model *model, const bdml_dataset *train,
-                                 int32_t *y)
-{
-    for (int64_t i = 0; i < train->n; i++) {
-        const char *name = train->class_name[train->y[i]];
-        int k = 0;
-        while (k < model->classes && strcmp(model->class_name[k], name) != 0) k++;
-        if (k == model->classes)
-            return bdml_fail(c->h, BDML_ERR_DATA, "%s: the model knows no class '%.100s'",
-                             cli_text_of(c, CLI_OPT_TRAIN), name);
-        y[i] = k;
-    }
-    return BDML_OK;
-}
-
 /* Map the points of --train once and let the model keep them in place of its own. */
 static bdml_status take_training_points(cli *c, bdml_model *model)
 {
     bdml_status status = BDML_OK;
     const char *path = cli_text_of(c, CLI_OPT_TRAIN);
     bdml_dataset *train = NULL;
-    double *z = NULL;
-    int32_t *y = NULL;
+    int wanted = bdml_model_input_dimension(model);
 
-    BDML_GO(cli_read_other(c, path, &train));
-    if (!train->y) {
-        status = bdml_fail(c->h, BDML_ERR_DATA, "%s: has no labels, so it cannot vote", path);
-        goto done;
-    }
-    if (train->d != model->prepare.d_in) {
-        status = bdml_fail(c->h, BDML_ERR_DATA, "%s: has %d features where the model wants %d",
-                           path, train->d, model->prepare.d_in);
-        goto done;
-    }
-    BDML_NEW(c->h, z, (size_t)train->n * (size_t)model->q);
-    BDML_NEW(c->h, y, train->n);
-    BDML_GO(adopt_classes(c, model, train));
-    BDML_GO(match_classes(c, model, train, y));
-    BDML_GO(bdml_transform(c->h, model, train->n, train->x, train->d, z));
-    free(model->z);
-    free(model->y);
-    model->points = train->n;
-    model->z = z;
-    model->y = y;
-    z = NULL;
-    y = NULL;
+    GO(cli_read_other(c, path, &train));
+    if (bdml_dataset_classes(train) == 0)
+        GO(client_fail(c->h, BDML_ERR_DATA, "%s: has no labels, so it cannot vote", path));
+    if (bdml_dataset_dimension(train) != wanted)
+        GO(client_fail(c->h, BDML_ERR_DATA, "%s: has %d features where the model wants %d", path,
+                       bdml_dataset_dimension(train), wanted));
+    status = bdml_model_set_points(c->h, model, train);
+    if (status != BDML_OK) client_fail_context(c->h, status, path);
 done:
-    free(z);
-    free(y);
     bdml_free_dataset(train);
     return status;
 }
 
 /* Points that were trained on are their own nearest neighbours: their error says nothing. */
-static void warn_own_points(cli *c, const bdml_model *model)
+static bdml_status warn_own_points(cli *c, const bdml_model *model)
 {
-    const char *data = json_string_value(json_object_get(model->info, "data"));
-    if (!cli_text_of(c, CLI_OPT_TRAIN)[0] && data && strcmp(data, c->argument[1]) == 0)
-        bdml_log(c->h, BDML_LOG_WARNING,
+    char line[CLIENT_ERROR];
+    json_t *description = cli_describe(c, model);
+    if (!description) return BDML_ERR_MEMORY;
+    const char *data = client_string(description, "data");
+    if (!cli_text_of(c, CLI_OPT_TRAIN)[0] && strcmp(data, c->argument[1]) == 0) {
+        snprintf(line, sizeof line,
                  "%s is what the model was trained on: each point votes for itself; 'bdml eval' "
                  "measures the error on unseen points",
                  data);
+        bdml_log_line(c->h, BDML_LOG_WARNING, line);
+    }
+    json_decref(description);
+    return BDML_OK;
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
@@ -104,20 +62,20 @@ typedef struct job {
 static bdml_status predict_block(job *j)
 {
     cli *c = j->c;
-    const bdml_block *b = &j->stream.block;
-    const bdml_source *source = j->stream.source;
+    const cli_stream *b = &j->stream;
 
-    BDML_TRY(bdml_vote(c->h, j->voters, b->n, b->x, b->d, j->label, NULL));
+    TRY(bdml_vote(c->h, j->voters, b->n, b->x, b->d, j->label, NULL));
     for (int64_t i = 0; i < b->n; i++) {
-        const char *name = j->label[i] >= 0 ? j->model->class_name[j->label[i]] : "";
+        const char *name = j->label[i] >= 0 ? bdml_model_class_name(j->model, j->label[i]) : "";
         if (j->writing) {
-            BDML_TRY(cli_writer_text(&j->writer, name));
-            BDML_TRY(cli_writer_end_row(&j->writer));
+            TRY(cli_writer_text(&j->writer, name));
+            TRY(cli_writer_end_row(&j->writer));
         } else {
-            json_array_append_new(j->list, bdml_json_text(name));
+            json_array_append_new(j->list, client_text(name));
         }
         if (b->label[i] >= 0)
-            BDML_TRY(cli_score_add(c, &j->score, source->classes.text[b->label[i]], j->label[i]));
+            TRY(cli_score_add(c, &j->score, bdml_source_class_name(b->source, b->label[i]),
+                              j->label[i]));
     }
     return BDML_OK;
 }
@@ -126,17 +84,17 @@ static bdml_status predict_all(job *j, const char *output)
 {
     cli *c = j->c;
     if (j->writing) {
-        BDML_TRY(cli_writer_open(c, output, &j->writer));
-        BDML_TRY(cli_writer_text(&j->writer, "class"));
-        BDML_TRY(cli_writer_end_row(&j->writer));
+        TRY(cli_writer_open(c, output, &j->writer));
+        TRY(cli_writer_text(&j->writer, "class"));
+        TRY(cli_writer_end_row(&j->writer));
     }
     for (;;) {
         if (j->writing && strcmp(output, "-") == 0)
             snprintf(c->kept, sizeof c->kept, "the first %" PRId64 " classes were written",
                      j->stream.rows);
-        BDML_TRY(cli_stream_next(c, &j->stream, "classifying"));
-        if (j->stream.block.n == 0) break;
-        BDML_TRY(predict_block(j));
+        TRY(cli_stream_next(c, &j->stream, "classifying"));
+        if (j->stream.n == 0) break;
+        TRY(predict_block(j));
     }
     return j->writing ? cli_writer_close(&j->writer) : BDML_OK;
 }
@@ -146,8 +104,8 @@ static bdml_status report(job *j, const char *output)
     cli *c = j->c;
     cli_put(c->result, "points", json_integer(j->stream.rows));
     cli_put(c->result, "dropped", json_integer(j->stream.dropped));
-    cli_put(c->result, "neighbors", json_integer(bdml_opt_int(c->h, BDML_OPT_NEIGHBORS)));
-    if (j->writing) cli_put(c->result, "output", bdml_json_text(output));
+    cli_put(c->result, "neighbors", json_integer((json_int_t)bdml_get_number(c->h, "neighbors")));
+    if (j->writing) cli_put(c->result, "output", client_text(output));
     if (j->score.total > 0) cli_score_json(&j->score, j->model, c->result);
     if (j->list) json_object_set(c->result, "predictions", j->list);
     cli_progress_clear(c);
@@ -170,24 +128,24 @@ bdml_status cli_predict(cli *c)
 
     if (cli_text_of(c, CLI_OPT_PAIRS)[0]) return cli_predict_pairs(c);
     if (!output[0]) output = "-";
-    if (j.writing) BDML_GO(cli_check_output(c, output));
-    BDML_GO(cli_load_model(c, &model));
-    if (cli_text_of(c, CLI_OPT_TRAIN)[0]) BDML_GO(take_training_points(c, model));
-    if (model->points == 0 || model->classes == 0) {
-        status = bdml_fail(c->h, BDML_ERR_DATA,
-                           "%s: keeps no labelled training points; name the file with --train",
-                           c->argument[0]);
+    if (j.writing) GO(cli_check_output(c, output));
+    GO(cli_load_model(c, &model));
+    if (cli_text_of(c, CLI_OPT_TRAIN)[0]) GO(take_training_points(c, model));
+    if (bdml_model_points(model) == 0 || bdml_model_classes(model) == 0) {
+        status = client_fail(c->h, BDML_ERR_DATA,
+                             "%s: keeps no labelled training points; name the file with --train",
+                             c->argument[0]);
         goto done;
     }
     j.model = model;
-    BDML_GO(bdml_make_voters(c->h, model, NULL, &j.voters));
+    GO(bdml_make_voters(c->h, model, NULL, &j.voters));
     if (!j.writing) j.list = json_array();
-    BDML_GO(cli_score_init(c, model, &j.score));
-    BDML_GO(cli_stream_open(c, model, c->argument[1], &j.stream));
-    BDML_NEW(c->h, j.label, j.stream.block.capacity);
-    if (j.stream.source->labelled) warn_own_points(c, model);
-    BDML_GO(predict_all(&j, output));
-    BDML_GO(report(&j, output));
+    GO(cli_score_init(c, model, &j.score));
+    GO(cli_stream_open(c, model, c->argument[1], &j.stream));
+    NEW(c->h, j.label, j.stream.room);
+    if (bdml_source_labelled(j.stream.source)) GO(warn_own_points(c, model));
+    GO(predict_all(&j, output));
+    GO(report(&j, output));
 done:
     if (j.writing) cli_writer_discard(&j.writer);
     json_decref(j.list);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "report/report.h"
-#include "train/path.h"
 
 /* ---- report -------------------------------------------------------------------------------------------- */
 
@@ -13,7 +12,7 @@ static bdml_status take_files(cli *c, json_t *runs)
 {
     for (int i = 0; i < c->arguments; i++) {
         json_t *run = NULL;
-        BDML_TRY(cli_read_run(c, c->argument[i], &run));
+        TRY(cli_read_run(c, c->argument[i], &run));
         json_t *list =
             json_object_get(run, "runs"); /* several in one file, as --save writes them */
         if (json_is_array(list))
@@ -30,7 +29,7 @@ static bdml_status beside(cli *c, const char *page, const char *ending, char **o
 {
     size_t stem = strlen(page), size = stem + strlen(ending) + 1;
     if (stem > 5 && strcmp(page + stem - 5, ".html") == 0) stem -= 5;
-    *out = bdml_alloc(c->h, size, 1);
+    *out = client_alloc(c->h, size, 1);
     if (!*out) return BDML_ERR_MEMORY;
     snprintf(*out, size, "%.*s%s", (int)stem, page, ending);
     return BDML_OK;
@@ -44,24 +43,24 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
     static const char *const steps[] = {"eval", "path", "train"};
 
     if (c->arguments > 1)
-        return bdml_fail(
+        return client_fail(
             c->h, BDML_ERR_ARGUMENT,
             "report takes one data file, or any number of results of --json; %s is not "
             "JSON",
             c->argument[0]);
     if (strcmp(c->argument[0], "-") == 0)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "report reads its data several times: give a file instead of '-'");
-    if (!bdml_opt_changed(c->h, BDML_OPT_METHODS) && !bdml_opt_changed(c->h, BDML_OPT_METHOD))
-        BDML_TRY(bdml_set(c->h, "methods", "euclidean,whiten,lda,bdml"));
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "report reads its data several times: give a file instead of '-'");
+    if (!bdml_is_given(c->h, "methods") && !bdml_is_given(c->h, "method"))
+        TRY(bdml_set(c->h, "methods", "euclidean,whiten,lda,bdml"));
     /* bdml chooses a scaling by itself: the others shall not suffer from the units of columns */
-    if (!bdml_opt_changed(c->h, BDML_OPT_SCALE)) BDML_TRY(bdml_set(c->h, "scale", "zscore"));
-    BDML_TRY(beside(c, page, ".bdml", &model));
+    if (!bdml_is_given(c->h, "scale")) TRY(bdml_set(c->h, "scale", "zscore"));
+    TRY(beside(c, page, ".bdml", &model));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         json_t *run = NULL;
         bool train = strcmp(steps[i], "train") == 0;
-        recipe_grid grid; /* a path is left out where the settings leave none, as with a given K */
-        if (strcmp(steps[i], "path") == 0 && bdml_path_settings(c->h, &grid) != BDML_OK) continue;
+        /* a path is left out where the settings leave none, as with a given K */
+        if (strcmp(steps[i], "path") == 0 && bdml_check_path(c->h) != BDML_OK) continue;
         if (cli_chatty(c)) {
             cli_progress_clear(c);
             printf("%s ...\n", steps[i]);
@@ -81,20 +80,11 @@ done:
 
 static bdml_status save_runs(cli *c, const json_t *runs, const char *path)
 {
-    bdml_status status = BDML_OK;
-    bdml_file *file = NULL;
     json_t *all = json_pack("{s:O}", "runs", runs);
     char *text = all ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
-    if (!text) {
-        status = bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
-        goto done;
-    }
-    BDML_GO(bdml_file_create(c->h, path, &file));
-    BDML_GO(bdml_file_write(c->h, file, text, strlen(text)));
-    status = bdml_file_commit(c->h, file);
-    file = NULL;
-done:
-    bdml_file_discard(file);
+    bdml_status status = text && client_json_whole()
+                             ? client_write_file(c->h, path, text, strlen(text))
+                             : client_no_memory(c->h);
     json_decref(all);
     free(text);
     return status;
@@ -107,12 +97,12 @@ bdml_status cli_report(cli *c)
     json_t *runs = json_array();
 
     if (!page[0]) page = "report.html";
-    BDML_GO(cli_check_output(c, page));
-    if (save[0]) BDML_GO(cli_check_output(c, save));
-    BDML_GO(cli_looks_like_json(c->argument[0]) ? take_files(c, runs) : make_runs(c, page, runs));
-    if (save[0]) BDML_GO(cli_wrote(c, save_runs(c, runs, save)));
-    BDML_GO(cli_wrote(c, bdml_page_write(c->h, runs, page)));
-    cli_put(c->result, "page", bdml_json_text(page));
+    GO(cli_check_output(c, page));
+    if (save[0]) GO(cli_check_output(c, save));
+    GO(cli_looks_like_json(c->argument[0]) ? take_files(c, runs) : make_runs(c, page, runs));
+    if (save[0]) GO(cli_wrote(c, save_runs(c, runs, save)));
+    GO(cli_wrote(c, study_page_write(c->h, runs, page)));
+    cli_put(c->result, "page", client_text(page));
     cli_put(c->result, "runs", json_integer((json_int_t)json_array_size(runs)));
     cli_progress_clear(c);
     if (cli_chatty(c))
@@ -129,12 +119,12 @@ static const json_t *choose(const json_t *runs, const char **name)
 {
     size_t i;
     json_t *run;
-    for (int k = 0; bdml_figure_at(k); k++) {
-        const char *figure = bdml_figure_at(k)->name;
+    for (int k = 0; study_figure_at(k); k++) {
+        const char *figure = study_figure_at(k)->name;
         if ((*name)[0] && strcmp(*name, figure) != 0) continue;
         json_array_foreach(runs, i, run)
         {
-            if (!bdml_figure_there(figure, run)) continue;
+            if (!study_figure_there(figure, run)) continue;
             *name = figure;
             return run;
         }
@@ -150,14 +140,14 @@ bdml_status cli_plot(cli *c)
     bool drawn = false;
 
     if (!path[0]) path = "figure.svg";
-    BDML_GO(bdml_plot_check_name(c->h, path));
-    BDML_GO(cli_check_output(c, path));
-    BDML_GO(take_files(c, runs));
+    GO(study_plot_check_name(c->h, path));
+    GO(cli_check_output(c, path));
+    GO(take_files(c, runs));
     const json_t *run = choose(runs, &name);
     if (!name[0]) name = "ellipsoids";
-    BDML_GO(cli_wrote(c, bdml_figure_write(c->h, name, run, path, &drawn)));
-    cli_put(c->result, "figure", bdml_json_text(name));
-    cli_put(c->result, "plot", drawn ? bdml_json_text(path) : json_null());
+    GO(cli_wrote(c, study_figure_write(c->h, name, run, path, &drawn)));
+    cli_put(c->result, "figure", client_text(name));
+    cli_put(c->result, "plot", drawn ? client_text(path) : json_null());
     if (drawn && cli_chatty(c)) printf("%s: %s\n", path, name);
 done:
     json_decref(runs);

@@ -5,44 +5,44 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "train/train.h"
-
-/* The solver's certificate: a bracket on the optimum, in the result and for a person. */
-static void report_certificate(cli *c, const bdml_model *model)
+/* The solver's certificate: a bracket on the optimum, in the result and for a person. model: what it says of
+ * itself. */
+static void report_certificate(cli *c, const json_t *model)
 {
-    json_t *o = json_object_get(model->info, "certificate"), *value;
+    json_t *o = json_object_get(model, "certificate"), *value;
     const char *key;
     /* "kappa" is that of M on the prepared points; the cap holds relative to the reference */
     json_object_foreach(o, key, value)
         cli_put(c->result, strcmp(key, "kappa") == 0 ? "distortion_reached" : key,
                 json_incref(value));
-    value = json_object_get(json_object_get(model->info, "times"), "solve");
+    value = json_object_get(json_object_get(model, "times"), "solve");
     if (o && value) cli_put(c->result, "seconds", json_incref(value));
 }
 
 /* A model learned from pairs knows from which score on they are the same. */
-static void report_threshold(cli *c, const bdml_model *model)
+static void report_threshold(cli *c, const json_t *model)
 {
-    const bdml_calibration *k = &model->calibration;
-    if (!k->known) return;
-    cli_put(c->result, "score", json_string(bdml_score_names[model->score]));
-    cli_put(c->result, "threshold", cli_real(k->threshold));
-    cli_put(c->result, "threshold_accuracy", cli_real(k->accuracy));
+    const json_t *o = json_object_get(model, "verification");
+    if (!json_object_get(o, "threshold")) return;
+    cli_put(c->result, "score", json_string(client_string(o, "score")));
+    cli_put(c->result, "threshold", cli_real(client_real(o, "threshold")));
+    cli_put(c->result, "threshold_accuracy", cli_real(client_real(o, "accuracy")));
 }
 
-static void say_threshold(const bdml_model *model)
+static void say_threshold(const json_t *model)
 {
-    const bdml_calibration *k = &model->calibration;
-    if (!k->known) return;
-    printf("threshold  pairs are the same from score %.6g (%s) on: right for %.1f %% of %" PRId64
-           " training pairs\n",
-           k->threshold, bdml_score_names[model->score], k->accuracy, k->pairs);
+    const json_t *o = json_object_get(model, "verification");
+    if (!json_object_get(o, "threshold")) return;
+    printf("threshold  pairs are the same from score %.6g (%s) on: right for %.1f %% of %.0f "
+           "training pairs\n",
+           client_real(o, "threshold"), client_string(o, "score"), client_real(o, "accuracy"),
+           client_real(o, "pairs"));
 }
 
-static void say_certificate(const bdml_model *model)
+static void say_certificate(const json_t *model)
 {
-    const json_t *o = json_object_get(model->info, "certificate");
-    const json_t *chosen = json_object_get(model->info, "selection");
+    const json_t *o = json_object_get(model, "certificate");
+    const json_t *chosen = json_object_get(model, "selection");
     if (chosen)
         printf(
             "chosen     reference %s, distortion %g, weight %g, passes %d: error %.1f %% (+- %.1f) "
@@ -65,7 +65,7 @@ static void say_certificate(const bdml_model *model)
     else
         printf("status     %s%s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
                json_string_value(json_object_get(o, "status")),
-               json_object_get(model->info, "low_rank") ? " for this Q" : "",
+               json_object_get(model, "low_rank") ? " for this Q" : "",
                json_number_value(json_object_get(o, "lower")),
                json_number_value(json_object_get(o, "upper")),
                json_number_value(json_object_get(o, "gap")));
@@ -79,12 +79,6 @@ static void say_certificate(const bdml_model *model)
         printf("           K = 1 is the reference itself: no direction was stretched beyond it\n");
 }
 
-static double number_in(const json_t *o, const char *name)
-{
-    const json_t *v = json_object_get(o, name);
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
 /* The paper's Q-step: its bracket, and the sample that was taken. */
 static void say_relaxation(const json_t *o)
 {
@@ -93,24 +87,24 @@ static void say_relaxation(const json_t *o)
         printf("relaxation proven infeasible: no Q meets the margins with this Lambda\n");
         return;
     }
-    printf("relaxation %.6g <= rho_sdp", number_in(o, "sdp_lower"));
+    printf("relaxation %.6g <= rho_sdp", client_real(o, "sdp_lower"));
     if (json_is_true(json_object_get(o, "sdp_upper_proven")))
-        printf(" <= %.6g", number_in(o, "sdp_upper"));
+        printf(" <= %.6g", client_real(o, "sdp_upper"));
     printf(", rho_sdp <= rho_qp");
     if (json_is_number(json_object_get(o, "qp_achieved")))
-        printf(" <= %.6g", number_in(o, "qp_achieved"));
+        printf(" <= %.6g", client_real(o, "qp_achieved"));
     if (json_is_true(json_object_get(o, "improved")))
         printf("; sample of %d: nu (gamma) %.4g, zeta (epsilon) %.4g, omega %.4g\n",
-               (int)number_in(o, "samples"), number_in(o, "nu"), number_in(o, "zeta"),
-               number_in(o, "omega"));
+               (int)client_real(o, "samples"), client_real(o, "nu"), client_real(o, "zeta"),
+               client_real(o, "omega"));
     else
-        printf("; none of %d samples is better than the start\n", (int)number_in(o, "samples"));
+        printf("; none of %d samples is better than the start\n", (int)client_real(o, "samples"));
 }
 
 /* Low rank: how Q was found, and how far from the best over every Q and Lambda it can be. */
-static void say_rank(const bdml_model *model)
+static void say_rank(const json_t *model)
 {
-    const json_t *o = json_object_get(model->info, "low_rank");
+    const json_t *o = json_object_get(model, "low_rank");
     const json_t *lower = json_object_get(o, "joint_lower");
     if (!o) return;
     printf("rank       %d, start %s, Q-step %s",
@@ -133,20 +127,23 @@ static void say_rank(const bdml_model *model)
 /* No metric meets the constraints: the proof goes beside where the model would have been. */
 static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
 {
-    char why[BDML_ERROR_SIZE], *file = NULL;
-    memcpy(why, bdml_last_error(c->h), sizeof why);
-    report_certificate(c, proof);
-    cli_put(c->result, "data", bdml_json_text(c->argument[0]));
-    cli_put(c->result, "method", bdml_json_text(bdml_get(c->h, "method")));
+    char why[CLIENT_ERROR], *file = NULL;
+    snprintf(why, sizeof why, "%s", bdml_last_error(c->h));
+    json_t *description = cli_describe(c, proof);
+    if (!description) return BDML_ERR_MEMORY;
+    report_certificate(c, description);
+    json_decref(description);
+    cli_put(c->result, "data", client_text(c->argument[0]));
+    cli_put(c->result, "method", client_text(bdml_get(c->h, "method")));
     if (strcmp(path, "-") == 0) return BDML_ERR_INFEASIBLE;
     size_t size = strlen(path) + sizeof ".proof";
-    file = bdml_alloc(c->h, size, 1);
+    file = client_alloc(c->h, size, 1);
     if (!file) return BDML_ERR_MEMORY;
     snprintf(file, size, "%s.proof", path);
     bdml_status status = cli_wrote(c, bdml_save_model(c->h, proof, file));
     if (status == BDML_OK) {
-        cli_put(c->result, "proof_file", bdml_json_text(file));
-        bdml_fail(c->h, BDML_ERR_INFEASIBLE, "%s (proof: %s)", why, file);
+        cli_put(c->result, "proof_file", client_text(file));
+        client_fail(c->h, BDML_ERR_INFEASIBLE, "%s (proof: %s)", why, file);
     }
     free(file);
     return status == BDML_OK ? BDML_ERR_INFEASIBLE : status;
@@ -155,8 +152,8 @@ static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
 /* What can be taken up again, after a training that did not come to its end. */
 static void say_checkpoint(cli *c)
 {
-    if (c->h->checkpoints == 0) return;
-    cli_put(c->result, "checkpoint", bdml_json_text(bdml_get(c->h, "checkpoint")));
+    if (bdml_checkpoints_written(c->h) == 0) return;
+    cli_put(c->result, "checkpoint", client_text(bdml_get(c->h, "checkpoint")));
     snprintf(c->kept, sizeof c->kept, "no model was written; go on with --resume %.200s",
              bdml_get(c->h, "checkpoint"));
 }
@@ -166,36 +163,31 @@ static bdml_status check_checkpoint(cli *c, const char *model)
 {
     const char *path = bdml_get(c->h, "checkpoint");
     if (path[0] && strcmp(path, model) == 0)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "%s: checkpoint and model need names of their own", path);
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "%s: checkpoint and model need names of their own", path);
     return path[0] ? cli_check_apart(c, path) : BDML_OK;
 }
 
-static bool stopped(const bdml_model *model)
-{
-    const char *status =
-        json_string_value(json_object_get(json_object_get(model->info, "certificate"), "status"));
-    return status && strcmp(status, "stopped") == 0;
-}
-
 static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *model,
-                      const char *path, double seconds)
+                      const json_t *description, const char *path, double seconds)
 {
     char time[32];
+    const char *ended = client_string(json_object_get(description, "certificate"), "status");
+    double variance = bdml_preparation_variance(bdml_model_preparation(model));
+    int d = bdml_model_metric_dimension(model);
     cli_duration(seconds, time, sizeof time);
-    printf("data       %s: %" PRId64 " points, %d features, %d classes\n", c->argument[0], data->n,
-           data->d, data->classes);
+    printf("data       %s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
+           bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
     printf("method     %s, scale %s", bdml_get(c->h, "method"), bdml_get(c->h, "scale"));
-    if (model->prepare.basis)
-        printf(", PCA to %d dimensions (%.1f %% of variance)", model->prepare.d_out,
-               100.0 * model->prepare.variance);
-    printf("\nmetric     %d x %d of rank %d, kappa %.4g\n", model->d, model->d, model->q,
-           bdml_model_kappa(model));
-    say_certificate(model);
-    say_threshold(model);
-    say_rank(model);
+    if (!isnan(variance))
+        printf(", PCA to %d dimensions (%.1f %% of variance)", d, 100.0 * variance);
+    printf("\nmetric     %d x %d of rank %d, kappa %.4g\n", d, d,
+           bdml_model_output_dimension(model), bdml_model_kappa(model));
+    say_certificate(description);
+    say_threshold(description);
+    say_rank(description);
     printf("trained in %s\n", time);
-    if (c->h->checkpoints > 0 && stopped(model))
+    if (bdml_checkpoints_written(c->h) > 0 && strcmp(ended, "stopped") == 0)
         printf("checkpoint %s: --resume goes on from there\n", bdml_get(c->h, "checkpoint"));
     if (strcmp(path, "-") == 0) return;
     printf("saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
@@ -203,35 +195,37 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
 }
 
 /* What only a report wants: the spectrum, the points in two dimensions, how the bracket closed. */
-static bdml_status fill_pictures(cli *c, const bdml_dataset *data, const bdml_model *model)
+static bdml_status fill_pictures(cli *c, const bdml_dataset *data, const bdml_model *model,
+                                 const json_t *description)
 {
+    static const char *const parts[] = {"selection", "history"};
     cli_spectrum spectrum;
-    const json_t *chosen = json_object_get(model->info, "selection");
-    json_t *history = json_object_get(model->info, "history");
-    if (chosen) cli_put(c->result, "selection", json_incref((json_t *)chosen));
-    if (history) cli_put(c->result, "history", json_incref(history));
-    BDML_TRY(cli_spectrum_init(c, model, &spectrum));
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        json_t *part = json_object_get(description, parts[k]);
+        if (part) cli_put(c->result, parts[k], json_incref(part));
+    }
+    TRY(cli_spectrum_init(c, model, &spectrum));
     cli_spectrum_json(&spectrum, c->result);
     cli_spectrum_free(&spectrum);
     return cli_view_json(c, data, model);
 }
 
-static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model, const char *path,
-                        double seconds)
+static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model,
+                        const json_t *description, const char *path, double seconds)
 {
-    cli_put(c->result, "data", bdml_json_text(c->argument[0]));
-    cli_put(c->result, "points", json_integer(data->n));
-    cli_put(c->result, "features", json_integer(data->d));
-    cli_put(c->result, "classes", json_integer(data->classes));
-    cli_put(c->result, "method", bdml_json_text(bdml_get(c->h, "method")));
-    cli_put(c->result, "dimension", json_integer(model->d));
-    cli_put(c->result, "rank", json_integer(model->q));
+    cli_put(c->result, "data", client_text(c->argument[0]));
+    cli_put(c->result, "points", json_integer(bdml_dataset_points(data)));
+    cli_put(c->result, "features", json_integer(bdml_dataset_dimension(data)));
+    cli_put(c->result, "classes", json_integer(bdml_dataset_classes(data)));
+    cli_put(c->result, "method", client_text(bdml_get(c->h, "method")));
+    cli_put(c->result, "dimension", json_integer(bdml_model_metric_dimension(model)));
+    cli_put(c->result, "rank", json_integer(bdml_model_output_dimension(model)));
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "fit_seconds", cli_real(seconds));
-    cli_put(c->result, "model", bdml_json_text(path));
-    report_certificate(c, model);
-    report_threshold(c, model);
-    json_t *low = json_object_get(model->info, "low_rank");
+    cli_put(c->result, "model", client_text(path));
+    report_certificate(c, description);
+    report_threshold(c, description);
+    json_t *low = json_object_get(description, "low_rank");
     if (low) cli_put(c->result, "low_rank", json_incref(low));
 }
 
@@ -242,26 +236,31 @@ bdml_status cli_train(cli *c)
     char *made = NULL;
     bdml_dataset *data = NULL;
     bdml_model *model = NULL;
+    json_t *description = NULL;
 
-    if (!bdml_method_find(c->h, method, strlen(method))) return BDML_ERR_ARGUMENT;
-    if (!path[0]) BDML_GO(cli_default_name(c, c->argument[0], ".bdml", &made));
+    if (bdml_find_method(c->h, method) < 0) return BDML_ERR_ARGUMENT;
+    if (!path[0]) GO(cli_default_name(c, c->argument[0], ".bdml", &made));
     if (made) path = made;
-    BDML_GO(cli_check_output(c, path));
-    BDML_GO(check_checkpoint(c, path));
+    GO(cli_check_output(c, path));
+    GO(check_checkpoint(c, path));
     snprintf(c->kept, sizeof c->kept, "no model was written");
-    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
-    double start = bdml_now();
+    GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    double start = client_now();
     status = bdml_train(c->h, data, NULL, &model);
     say_checkpoint(c);
     if (status == BDML_ERR_INFEASIBLE) status = keep_proof(c, model, path);
     if (status != BDML_OK) goto done;
-    double seconds = bdml_now() - start;
-    BDML_GO(cli_wrote(c, bdml_save_model(c->h, model, path)));
-    fill_result(c, data, model, path, seconds);
-    if (cli_json(c)) BDML_GO(fill_pictures(c, data, model));
+    double seconds = client_now() - start;
+    GO(cli_wrote(c, bdml_save_model(c->h, model, path)));
+    description = cli_describe(c, model);
+    if (!description) GO(BDML_ERR_MEMORY);
+    fill_result(c, data, model, description, path, seconds);
+    if (cli_json(c)) GO(fill_pictures(c, data, model, description));
     cli_progress_clear(c);
-    if (cli_chatty(c) && strcmp(path, "-") != 0) summarise(c, data, model, path, seconds);
+    if (cli_chatty(c) && strcmp(path, "-") != 0)
+        summarise(c, data, model, description, path, seconds);
 done:
+    json_decref(description);
     bdml_free_model(model);
     bdml_free_dataset(data);
     free(made);

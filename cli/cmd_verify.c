@@ -5,18 +5,17 @@
 #include <stdlib.h>
 
 #include "report/report.h"
-#include "train/train.h"
 
 /* What can be told before the data are read. */
 static bdml_status check_settings(cli *c)
 {
     const char *plot = cli_text_of(c, CLI_OPT_PLOT);
     if (!bdml_get(c->h, "pairs-file")[0])
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "verify needs --pairs-file FILE with lines fold,i,j,same or i,j,same");
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "verify needs --pairs-file FILE with lines fold,i,j,same or i,j,same");
     if (plot[0]) {
-        BDML_TRY(bdml_plot_check_name(c->h, plot));
-        BDML_TRY(cli_check_output(c, plot));
+        TRY(study_plot_check_name(c->h, plot));
+        TRY(cli_check_output(c, plot));
     }
     return cli_check_methods(c);
 }
@@ -29,15 +28,14 @@ static void print_setup(const cli *c)
     static const char *const on[] = {"the rows of the training pairs of each fold",
                                      "the rows of all pairs", "all rows"};
     printf("%s: %.0f points, %.0f features; %s: %.0f pairs, %.0f of them the same\n",
-           c->argument[0], bdml_json_number(r, "points"), bdml_json_number(r, "dimension"),
-           bdml_json_string(r, "pairs_file"), bdml_json_number(r, "pairs"),
-           bdml_json_number(r, "same"));
-    printf("%.0f folds, %s; metric and threshold from the other folds\n",
-           bdml_json_number(r, "folds"), bdml_json_string(r, "folds_are"));
-    printf("scale %s", bdml_json_string(r, "scale"));
-    if (bdml_json_number(r, "pca") > 0.0)
-        printf(", PCA %g without labels on %s", bdml_json_number(r, "pca"),
-               on[bdml_opt_int(c->h, BDML_OPT_PCA_ON)]);
+           c->argument[0], client_real(r, "points"), client_real(r, "dimension"),
+           client_string(r, "pairs_file"), client_real(r, "pairs"), client_real(r, "same"));
+    printf("%.0f folds, %s; metric and threshold from the other folds\n", client_real(r, "folds"),
+           client_string(r, "folds_are"));
+    printf("scale %s", client_string(r, "scale"));
+    if (client_real(r, "pca") > 0.0)
+        printf(", PCA %g without labels on %s", client_real(r, "pca"),
+               on[(int)bdml_get_number(c->h, "pca-on")]);
     printf("\n\n");
 }
 
@@ -52,13 +50,13 @@ static bdml_status print_table(cli *c, const json_t *methods)
     for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
     json_array_foreach(methods, i, row)
     {
-        cli_cell(&t, "%s", bdml_json_string(row, "method"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "accuracy_mean"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "accuracy_se"));
-        cli_cell_real(&t, "%.4f", bdml_json_number(row, "auc"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "eer"));
-        cli_cell_real(&t, "%.4g", bdml_json_number(row, "kappa"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(row, "fit_seconds"));
+        cli_cell(&t, "%s", client_string(row, "method"));
+        cli_cell_real(&t, "%.2f", client_real(row, "accuracy_mean"));
+        cli_cell_real(&t, "%.2f", client_real(row, "accuracy_se"));
+        cli_cell_real(&t, "%.4f", client_real(row, "auc"));
+        cli_cell_real(&t, "%.2f", client_real(row, "eer"));
+        cli_cell_real(&t, "%.4g", client_real(row, "kappa"));
+        cli_cell_real(&t, "%.2f", client_real(row, "fit_seconds"));
     }
     return cli_table_print(&t, stdout);
 }
@@ -70,9 +68,9 @@ static void print_differences(const json_t *list)
     if (json_array_size(list) > 0) printf("\n");
     json_array_foreach(list, i, row)
     {
-        printf("%s - %s: %+.2f (s.e. %.2f) fold by fold\n", bdml_json_string(row, "method"),
-               bdml_json_string(row, "against"), bdml_json_number(row, "difference"),
-               bdml_json_number(row, "standard_error"));
+        printf("%s - %s: %+.2f (s.e. %.2f) fold by fold\n", client_string(row, "method"),
+               client_string(row, "against"), client_real(row, "difference"),
+               client_real(row, "standard_error"));
     }
 }
 
@@ -95,40 +93,40 @@ static bdml_status draw(cli *c, const char *file, bool *drawn)
     json_t *row = json_object_get(json_array_get(methods, 0), "roc");
     double *v = NULL;
     char(*label)[LABEL] = NULL;
-    bdml_plot_series *series = NULL;
+    study_plot_series *series = NULL;
 
     points = json_array_size(json_object_get(row, "false_positive"));
-    BDML_NEW(c->h, v, 2 * count * points);
-    BDML_NEW(c->h, label, count);
-    BDML_NEW(c->h, series, count);
+    NEW(c->h, v, 2 * count * points);
+    NEW(c->h, label, count);
+    NEW(c->h, series, count);
     json_array_foreach(methods, i, row)
     {
         const json_t *roc = json_object_get(row, "roc");
         double *x = v + 2 * i * points, *y = x + points;
         fill(json_object_get(roc, "false_positive"), x);
         fill(json_object_get(roc, "true_positive"), y);
-        bdml_snprintf(c->h->c_locale, label[i], LABEL, "%s (AUC %.3f)",
-                      bdml_json_string(row, "method"), bdml_json_number(row, "auc"));
-        series[i] = (bdml_plot_series){.title = label[i],
-                                       .style = BDML_PLOT_LINE,
-                                       .colour = (int)(i % 8),
-                                       .n = (int64_t)points,
-                                       .x = x,
-                                       .y = y};
+        snprintf(label[i], LABEL, "%s (AUC %.3f)", client_string(row, "method"),
+                 client_real(row, "auc"));
+        series[i] = (study_plot_series){.title = label[i],
+                                        .style = STUDY_PLOT_LINE,
+                                        .colour = (int)(i % 8),
+                                        .n = (int64_t)points,
+                                        .x = x,
+                                        .y = y};
     }
-    const bdml_plot_panel panel = {.x_label = "false positive rate",
-                                   .y_label = "true positive rate",
-                                   .x_max = 1.0,
-                                   .y_max = 1.0,
-                                   .series_count = (int)count,
-                                   .series = series};
+    const study_plot_panel panel = {.x_label = "false positive rate",
+                                    .y_label = "true positive rate",
+                                    .x_max = 1.0,
+                                    .y_max = 1.0,
+                                    .series_count = (int)count,
+                                    .series = series};
     const char *name = strrchr(c->argument[0], '/');
-    const bdml_plot plot = {.title = name ? name + 1 : c->argument[0],
-                            .width = PLOT_WIDTH,
-                            .height = PLOT_WIDTH + KEY_HEIGHT * (int)count,
-                            .panel_count = 1,
-                            .panel = &panel};
-    status = bdml_plot_write(c->h, &plot, file, drawn);
+    const study_plot plot = {.title = name ? name + 1 : c->argument[0],
+                             .width = PLOT_WIDTH,
+                             .height = PLOT_WIDTH + KEY_HEIGHT * (int)count,
+                             .panel_count = 1,
+                             .panel = &panel};
+    status = study_plot_write(c->h, &plot, file, drawn);
 done:
     free(v);
     free(label);
@@ -144,16 +142,16 @@ bdml_status cli_verify(cli *c)
     char *json = NULL;
     bool drawn = false;
 
-    BDML_TRY(check_settings(c));
-    BDML_GO(bdml_read_dataset(c->h, c->argument[0], &data));
-    BDML_GO(bdml_verify(c->h, data, &json));
-    BDML_GO(cli_take_result(c, json));
-    if (plot[0]) BDML_GO(cli_wrote(c, draw(c, plot, &drawn)));
-    if (drawn) cli_put(c->result, "plot", bdml_json_text(plot));
+    TRY(check_settings(c));
+    GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    GO(bdml_verify(c->h, data, &json));
+    GO(cli_take_result(c, json));
+    if (plot[0]) GO(cli_wrote(c, draw(c, plot, &drawn)));
+    if (drawn) cli_put(c->result, "plot", client_text(plot));
     cli_progress_clear(c);
     if (cli_json(c)) goto done;
     if (!cli_quiet(c)) print_setup(c);
-    BDML_GO(print_table(c, json_object_get(c->result, "methods")));
+    GO(print_table(c, json_object_get(c->result, "methods")));
     if (!cli_quiet(c)) print_differences(json_object_get(c->result, "differences"));
     if (drawn && !cli_quiet(c)) printf("\nROC curves  %s\n", plot);
 done:

@@ -251,10 +251,10 @@ bdml_status cli_completion(cli *c)
     FILE *f = cli_text_begin(c);
     if (!f) return BDML_ERR_MEMORY;
     bool known = cli_write_completion(f, c->argument[0]);
-    BDML_TRY(cli_text_end(c, f));
+    TRY(cli_text_end(c, f));
     if (known) return BDML_OK;
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                     "there is no completion for '%.100s'; shells are bash, "
-                     "zsh and fish",
-                     c->argument[0]);
+    return client_fail(c->h, BDML_ERR_ARGUMENT,
+                       "there is no completion for '%.100s'; shells are bash, "
+                       "zsh and fish",
+                       c->argument[0]);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,30 +25,30 @@ static bool same_file(const char *a, const char *b)
 static bdml_status refuse_input(cli *c, const char *path, const char *input)
 {
     if (!input || !input[0] || input == path || !same_file(path, input)) return BDML_OK;
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: the output would overwrite the input", path);
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: the output would overwrite the input", path);
 }
 
 /* Inputs are the arguments and every option whose value is a file. */
 static bdml_status refuse_inputs(cli *c, const char *path)
 {
-    for (int i = 0; i < c->arguments; i++) BDML_TRY(refuse_input(c, path, c->argument[i]));
+    for (int i = 0; i < c->arguments; i++) TRY(refuse_input(c, path, c->argument[i]));
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *o = bdml_option_at(i);
         if (o->metavar && strcmp(o->metavar, "FILE") == 0)
-            BDML_TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
+            TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
     }
-    BDML_TRY(refuse_input(c, path, cli_text_of(c, CLI_OPT_TRAIN)));
+    TRY(refuse_input(c, path, cli_text_of(c, CLI_OPT_TRAIN)));
     return refuse_input(c, path, cli_text_of(c, CLI_OPT_MODEL));
 }
 
 bdml_status cli_check_apart(cli *c, const char *path)
 {
-    for (int i = 0; i < c->arguments; i++) BDML_TRY(refuse_input(c, path, c->argument[i]));
+    for (int i = 0; i < c->arguments; i++) TRY(refuse_input(c, path, c->argument[i]));
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *o = bdml_option_at(i);
-        bool state = i == BDML_OPT_CHECKPOINT || i == BDML_OPT_RESUME;
+        bool state = strcmp(o->name, "checkpoint") == 0 || strcmp(o->name, "resume") == 0;
         if (o->metavar && strcmp(o->metavar, "FILE") == 0 && !state)
-            BDML_TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
+            TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
     }
     return BDML_OK;
 }
@@ -57,7 +58,7 @@ static bdml_status refuse_companion(cli *c, const char *path)
 {
     static const char ending[] = ".npy", added[] = ".labels.npy";
     size_t stem = strlen(path) - strlen(ending);
-    char *name = bdml_alloc(c->h, stem + sizeof added, 1);
+    char *name = client_alloc(c->h, stem + sizeof added, 1);
     if (!name) return BDML_ERR_MEMORY;
     memcpy(name, path, stem);
     memcpy(name + stem, added, sizeof added);
@@ -69,31 +70,31 @@ static bdml_status refuse_companion(cli *c, const char *path)
 bdml_status cli_check_stdout(cli *c, const char *path)
 {
     if (!cli_json(c) || strcmp(path, "-") != 0) return BDML_OK;
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                     "--json and the output both want standard output; give a file with -o");
+    return client_fail(c->h, BDML_ERR_ARGUMENT,
+                       "--json and the output both want standard output; give a file with -o");
 }
 
 bdml_status cli_check_output(cli *c, const char *path)
 {
     struct stat st;
-    if (!path[0]) return bdml_fail(c->h, BDML_ERR_ARGUMENT, "the output needs a name");
-    BDML_TRY(cli_check_stdout(c, path));
+    if (!path[0]) return client_fail(c->h, BDML_ERR_ARGUMENT, "the output needs a name");
+    TRY(cli_check_stdout(c, path));
     if (strcmp(path, "-") == 0) return BDML_OK;
-    BDML_TRY(refuse_inputs(c, path));
-    if (bdml_ends_in(path, ".npy")) BDML_TRY(refuse_companion(c, path));
+    TRY(refuse_inputs(c, path));
+    if (client_ends_in(path, ".npy")) TRY(refuse_companion(c, path));
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return BDML_OK; /* a device or a pipe */
 
-    char *folder = bdml_strdup(c->h, path);
+    char *folder = client_strdup(c->h, path);
     if (!folder) return BDML_ERR_MEMORY;
     char *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = '\0';
     bool ok = access(slash ? folder : ".", W_OK | X_OK) == 0;
     free(folder);
     return ok ? BDML_OK
-              : bdml_fail(c->h, BDML_ERR_ARGUMENT, "%s: cannot be written: %s", path,
-                          strerror(errno));
+              : client_fail(c->h, BDML_ERR_ARGUMENT, "%s: cannot be written: %s", path,
+                            strerror(errno));
 }
 
 bdml_status cli_wrote(cli *c, bdml_status status)
@@ -106,11 +107,11 @@ bdml_status cli_default_name(cli *c, const char *path, const char *ending, char 
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     if (strcmp(path, "-") == 0) base = "model";
-    const char *gz = bdml_ends_in(base, ".gz") ? base + strlen(base) - 3 : base + strlen(base);
+    const char *gz = client_ends_in(base, ".gz") ? base + strlen(base) - 3 : base + strlen(base);
     size_t n = (size_t)(gz - base), stem = n;
     for (size_t i = 1; i < n; i++)
         if (base[i] == '.') stem = i;
-    *out = bdml_alloc(c->h, stem + strlen(ending) + 1, 1);
+    *out = client_alloc(c->h, stem + strlen(ending) + 1, 1);
     if (!*out) return BDML_ERR_MEMORY;
     memcpy(*out, base, stem);
     memcpy(*out + stem, ending, strlen(ending) + 1);
@@ -120,12 +121,12 @@ bdml_status cli_default_name(cli *c, const char *path, const char *ending, char 
 bdml_status cli_read_other(cli *c, const char *path, bdml_dataset **out)
 {
     bdml_status status = BDML_OK;
-    char *labels = bdml_strdup(c->h, bdml_get(c->h, "labels-file"));
+    char *labels = client_strdup(c->h, bdml_get(c->h, "labels-file"));
     *out = NULL;
     if (!labels) return BDML_ERR_MEMORY;
-    BDML_GO(bdml_set(c->h, "labels-file", ""));
-    BDML_GO(bdml_read_dataset(c->h, path, out));
-    BDML_GO(bdml_set(c->h, "labels-file", labels));
+    GO(bdml_set(c->h, "labels-file", NULL));
+    GO(bdml_read_dataset(c->h, path, out));
+    if (labels[0]) GO(bdml_set(c->h, "labels-file", labels));
 done:
     free(labels);
     return status;
@@ -135,7 +136,7 @@ done:
 
 bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w)
 {
-    *w = (cli_writer){.c = c, .separator = bdml_ends_in(path, ".tsv") ? '\t' : ','};
+    *w = (cli_writer){.c = c, .separator = client_ends_in(path, ".tsv") ? '\t' : ','};
     fflush(stdout); /* "-" has a buffer of its own */
     return cli_wrote(c, bdml_file_create(c->h, path, &w->file));
 }
@@ -152,35 +153,44 @@ static bdml_status separate(cli_writer *w)
     return started ? put(w, &w->separator, 1) : BDML_OK;
 }
 
+/* Words that readers take for a missing value. */
+static bool reads_as_missing(const char *s)
+{
+    static const char *const words[] = {"", "?", "na", "n/a", "nan", "null"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strcasecmp(s, words[k]) == 0) return true;
+    return false;
+}
+
 bdml_status cli_writer_text(cli_writer *w, const char *s)
 {
     const char special[] = {w->separator, '"', '\n', '\r', ' ', '\0'};
-    BDML_TRY(separate(w));
-    if (!s[strcspn(s, special)] && !bdml_is_missing(s, strlen(s))) return put(w, s, strlen(s));
-    BDML_TRY(put(w, "\"", 1));
+    TRY(separate(w));
+    if (!s[strcspn(s, special)] && !reads_as_missing(s)) return put(w, s, strlen(s));
+    TRY(put(w, "\"", 1));
     for (const char *p = s; *p;) { /* a quote inside is doubled */
         size_t n = strcspn(p, "\"");
-        BDML_TRY(put(w, p, n));
+        TRY(put(w, p, n));
         p += n;
         if (*p++ == '\0') break;
-        BDML_TRY(put(w, "\"\"", 2));
+        TRY(put(w, "\"\"", 2));
     }
     return put(w, "\"", 1);
 }
 
 bdml_status cli_writer_real(cli_writer *w, double v)
 {
-    char text[BDML_NUMBER_SIZE];
-    int n = bdml_format_double(w->c->h->c_locale, v, text);
-    BDML_TRY(separate(w));
+    char text[CLIENT_NUMBER];
+    int n = client_number(v, text);
+    TRY(separate(w));
     return put(w, text, (size_t)n);
 }
 
 bdml_status cli_writer_int(cli_writer *w, int64_t v)
 {
-    char text[BDML_NUMBER_SIZE];
+    char text[CLIENT_NUMBER];
     int n = snprintf(text, sizeof text, "%lld", (long long)v);
-    BDML_TRY(separate(w));
+    TRY(separate(w));
     return put(w, text, (size_t)n);
 }
 
@@ -203,10 +213,10 @@ void cli_writer_discard(cli_writer *w)
     w->file = NULL;
 }
 
-static bool begins_like_a_model(const char *path)
+bool cli_is_model(const char *path)
 {
     char magic[8] = "";
-    FILE *f = fopen(path, "rb");
+    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
     bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic &&
               memcmp(magic, "BDMLFILE", sizeof magic) == 0;
     if (f) fclose(f);
@@ -216,8 +226,15 @@ static bool begins_like_a_model(const char *path)
 bdml_status cli_load_model(cli *c, bdml_model **out)
 {
     bdml_status status = bdml_load_model(c->h, c->argument[0], out);
-    if (status != BDML_ERR_FORMAT || c->arguments < 2 || !begins_like_a_model(c->argument[1]))
+    if (status == BDML_OK && bdml_model_is_proof(*out)) {
+        bdml_free_model(*out);
+        *out = NULL;
+        return client_fail(c->h, BDML_ERR_FORMAT,
+                           "%s: this is no metric but the proof that there is none",
+                           c->argument[0]);
+    }
+    if (status != BDML_ERR_FORMAT || c->arguments < 2 || !cli_is_model(c->argument[1]))
         return status;
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "the model comes first: bdml %s %s %s",
-                     c->command->name, c->argument[1], c->argument[0]);
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "the model comes first: bdml %s %s %s",
+                       c->command->name, c->argument[1], c->argument[0]);
 }

@@ -149,13 +149,14 @@ bdml_status cli_help(cli *c)
 
     if (topic && !command && !settings && !methods) {
         const char *near = cli_suggest_command(topic);
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         "there is no help on '%.100s'%s%s; topics are the commands, settings and "
-                         "methods",
-                         topic, near ? "; did you mean " : "", near ? near : "");
+        return client_fail(
+            c->h, BDML_ERR_ARGUMENT,
+            "there is no help on '%.100s'%s%s; topics are the commands, settings and "
+            "methods",
+            topic, near ? "; did you mean " : "", near ? near : "");
     }
     if (c->own[CLI_OPT_MARKDOWN].i && !settings)
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT, "--markdown belongs to: bdml help settings");
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "--markdown belongs to: bdml help settings");
     if (!topic && cli_json(c)) {
         describe_all(c);
         return BDML_OK;

@@ -12,7 +12,7 @@ json_t *cli_real(double v)
 /* Keys may be names out of data files too. */
 void cli_put(json_t *object, const char *key, json_t *value)
 {
-    json_t *name = bdml_json_text(key);
+    json_t *name = client_text(key);
     if (!value) value = json_null();
     if (name)
         json_object_set_new(object, json_string_value(name), value);
@@ -38,21 +38,21 @@ static bool has_nested(const json_t *array)
     return false;
 }
 
-static void print_scalar(const cli *c, const json_t *v, FILE *f)
+static void print_scalar(const json_t *v, FILE *f)
 {
-    char number[BDML_NUMBER_SIZE];
+    char number[CLIENT_NUMBER];
     if (!json_is_real(v)) {
         json_dumpf(v, f, JSON_ENCODE_ANY);
         return;
     }
-    bdml_format_double(c->h->c_locale, json_real_value(v), number);
+    client_number(json_real_value(v), number);
     /* A whole number stays a real one for the reader. */
     fprintf(f, "%s%s", number, strpbrk(number, ".e") ? "" : ".0");
 }
 
-static void print_value(const cli *c, const json_t *v, int indent, FILE *f);
+static void print_value(const json_t *v, int indent, FILE *f);
 
-static void print_array(const cli *c, const json_t *array, int indent, FILE *f)
+static void print_array(const json_t *array, int indent, FILE *f)
 {
     bool nested = has_nested(array);
     size_t i;
@@ -64,13 +64,13 @@ static void print_array(const cli *c, const json_t *array, int indent, FILE *f)
             fprintf(f, "%s\n%*s", i ? "," : "", indent + 2, "");
         else
             fputs(i ? ", " : "", f);
-        print_value(c, item, indent + 2, f);
+        print_value(item, indent + 2, f);
     }
     if (nested) fprintf(f, "\n%*s", indent, "");
     fputc(']', f);
 }
 
-static void print_object(const cli *c, const json_t *object, int indent, FILE *f)
+static void print_object(const json_t *object, int indent, FILE *f)
 {
     /* The iterator only reads; jansson's signature is not const. */
     json_t *it = (json_t *)object, *name;
@@ -81,33 +81,34 @@ static void print_object(const cli *c, const json_t *object, int indent, FILE *f
     {
         fprintf(f, "%s\n%*s", separator, indent + 2, "");
         name = json_string(key);
-        print_scalar(c, name, f);
+        print_scalar(name, f);
         json_decref(name);
         fputs(": ", f);
-        print_value(c, value, indent + 2, f);
+        print_value(value, indent + 2, f);
         separator = ",";
     }
     if (separator[0]) fprintf(f, "\n%*s", indent, "");
     fputc('}', f);
 }
 
-static void print_value(const cli *c, const json_t *v, int indent, FILE *f)
+static void print_value(const json_t *v, int indent, FILE *f)
 {
     if (json_is_object(v))
-        print_object(c, v, indent, f);
+        print_object(v, indent, f);
     else if (json_is_array(v))
-        print_array(c, v, indent, f);
+        print_array(v, indent, f);
     else
-        print_scalar(c, v, f);
+        print_scalar(v, f);
 }
 
 bdml_status cli_json_print(cli *c, json_t *object)
 {
-    print_value(c, object, 0, stdout);
+    if (!client_json_whole()) return client_no_memory(c->h);
+    print_value(object, 0, stdout);
     fputc('\n', stdout);
     if (fflush(stdout) == 0 && !ferror(stdout)) return BDML_OK;
-    return cli_wrote(c, bdml_fail(c->h, BDML_ERR_IO, "standard output: writing failed: %s",
-                                  strerror(errno)));
+    return cli_wrote(c, client_fail(c->h, BDML_ERR_IO, "standard output: writing failed: %s",
+                                    strerror(errno)));
 }
 
 bdml_status cli_take_result(cli *c, const char *text)
@@ -115,6 +116,6 @@ bdml_status cli_take_result(cli *c, const char *text)
     json_t *result = json_loads(text, 0, NULL);
     int bad = !result || json_object_update(c->result, result);
     json_decref(result);
-    return bad ? bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result")
+    return bad ? client_fail(c->h, BDML_ERR_MEMORY, "out of memory while reading the result")
                : BDML_OK;
 }

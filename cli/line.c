@@ -56,6 +56,6 @@ void cli_note_command(cli *c)
         fprintf(f, " --%s ", o->name);
         word(f, own ? own->text : bdml_get(c->h, o->name));
     }
-    if (fclose(f) == 0) cli_put(c->result, "command_line", bdml_json_text(text));
+    if (fclose(f) == 0) cli_put(c->result, "command_line", client_text(text));
     free(text);
 }

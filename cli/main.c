@@ -40,8 +40,8 @@ static bool asked_for_json(const cli *c, int argc, char **argv)
 
 static void report_failure(cli *c, bdml_status status, bool json)
 {
-    char line[BDML_ERROR_SIZE + 320];
-    const char *error = c->h->error[0] ? c->h->error : bdml_status_text(status);
+    char line[CLIENT_ERROR + 320];
+    const char *told = bdml_last_error(c->h), *error = told[0] ? told : bdml_status_text(status);
 
     cli_progress_clear(c);
     if (status == BDML_ERR_CANCELLED)
@@ -55,10 +55,10 @@ static void report_failure(cli *c, bdml_status status, bool json)
     /* A proof of infeasibility and a refuted claim are results too. */
     bool answer = status == BDML_ERR_INFEASIBLE || c->refuted;
     json_t *object = answer ? json_incref(c->result) : json_object();
-    cli_put(object, "error", bdml_json_text(line));
-    cli_put(object, "status", bdml_json_text(c->refuted ? "refuted" : bdml_status_text(status)));
+    cli_put(object, "error", client_text(line));
+    cli_put(object, "status", client_text(c->refuted ? "refuted" : bdml_status_text(status)));
     cli_put(object, "exit", json_integer(exit_code(c, status)));
-    if (cli_json_print(c, object) != BDML_OK) fprintf(stderr, "bdml: %s\n", c->h->error);
+    if (cli_json_print(c, object) != BDML_OK) fprintf(stderr, "bdml: %s\n", bdml_last_error(c->h));
     json_decref(object);
 }
 
@@ -76,20 +76,21 @@ static void report_phases(const cli *c)
 
 static bdml_status run(cli *c, int argc, char **argv)
 {
-    BDML_TRY(cli_parse(c, argc, argv));
+    TRY(cli_parse(c, argc, argv));
     cli_progress_init(c);
     if (c->own[CLI_OPT_HELP].i) {
         FILE *f = cli_text_begin(c);
         if (!f) return BDML_ERR_MEMORY;
         cli_help_command(f, c->command);
-        BDML_TRY(cli_text_end(c, f));
+        TRY(cli_text_end(c, f));
     } else {
         if (cli_json(c)) cli_note_command(c);
-        BDML_TRY(c->command->run(c));
+        TRY(c->command->run(c));
     }
     cli_progress_clear(c);
     if (json_array_size(c->warnings) > 0) json_object_set(c->result, "warnings", c->warnings);
-    if (cli_json(c)) BDML_TRY(cli_json_print(c, c->result));
+    if (!client_json_whole()) return client_no_memory(c->h);
+    if (cli_json(c)) TRY(cli_json_print(c, c->result));
     if (cli_verbose(c)) report_phases(c);
     return BDML_OK;
 }
@@ -105,6 +106,7 @@ static void close_cli(cli *c)
 
 int main(int argc, char **argv)
 {
+    client_json_watch();
     cli c = {.result = json_object(), .warnings = json_array()};
     bdml_status status = bdml_create(&c.h);
 
@@ -118,8 +120,8 @@ int main(int argc, char **argv)
     /* A read that Ctrl-C broke off is an interruption, whatever the reader made of it. */
     if (status != BDML_OK && cli_interrupted()) status = BDML_ERR_CANCELLED;
     if (status == BDML_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        status = cli_wrote(&c, bdml_fail(c.h, BDML_ERR_IO, "standard output: writing failed: %s",
-                                         strerror(errno)));
+        status = cli_wrote(&c, client_fail(c.h, BDML_ERR_IO, "standard output: writing failed: %s",
+                                           strerror(errno)));
     if (status != BDML_OK) report_failure(&c, status, asked_for_json(&c, argc, argv));
     int code = exit_code(&c, status);
     close_cli(&c);

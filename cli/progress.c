@@ -51,7 +51,7 @@ void cli_duration(double seconds, char *out, size_t size)
 void cli_progress_init(cli *c)
 {
     c->progress.terminal = isatty(STDERR_FILENO) != 0;
-    c->progress.started = c->progress.since = bdml_now();
+    c->progress.started = c->progress.since = client_now();
     bdml_set_progress(c->h, cli_progress_report, c);
     bdml_set_log(c->h, cli_log, c);
 }
@@ -67,7 +67,7 @@ void cli_progress_clear(cli *c)
 static void show(cli *c, double now, int64_t done, int64_t total)
 {
     cli_progress *p = &c->progress;
-    double share = total > 0 ? BDML_MIN((double)done / (double)total, 1.0) : 0.0;
+    double share = total > 0 ? MIN((double)done / (double)total, 1.0) : 0.0;
     char left[32] = "", bar[BAR_WIDTH + 1];
 
     /* made when something was done, and counted down from there: not made anew while a long piece lasts */
@@ -100,7 +100,7 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
 {
     cli *c = user;
     cli_progress *p = &c->progress;
-    double now = bdml_now();
+    double now = client_now();
 
     if (interrupted) return 1;
     if (cli_quiet(c)) return 0;
@@ -118,10 +118,16 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
     return 0;
 }
 
+bdml_status cli_progress_step(cli *c, const char *what, int64_t done, int64_t total)
+{
+    if (cli_progress_report(c, what, done, total) == 0) return BDML_OK;
+    return client_fail(c->h, BDML_ERR_CANCELLED, "stopped on request during: %s", what);
+}
+
 void cli_log(void *user, bdml_log_level level, const char *line)
 {
     cli *c = user;
-    if (level == BDML_LOG_WARNING) json_array_append_new(c->warnings, bdml_json_text(line));
+    if (level == BDML_LOG_WARNING) json_array_append_new(c->warnings, client_text(line));
     if (cli_quiet(c) || (level != BDML_LOG_WARNING && !cli_verbose(c))) return;
     cli_progress_clear(c);
     if (level == BDML_LOG_TABLE)

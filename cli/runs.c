@@ -16,17 +16,17 @@ bdml_status cli_read_run(cli *c, const char *path, json_t **out)
 {
     json_error_t error;
     *out = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!*out && error.line < 0) return bdml_fail(c->h, BDML_ERR_IO, "%s: %s", path, error.text);
+    if (!*out && error.line < 0) return client_fail(c->h, BDML_ERR_IO, "%s: %s", path, error.text);
     if (!*out)
-        return bdml_fail(
+        return client_fail(
             c->h, BDML_ERR_FORMAT,
             "%s, line %d: not JSON (%s); a result is what a command prints with --json", path,
             error.line, error.text);
     if (json_is_object(*out)) return BDML_OK;
     json_decref(*out);
     *out = NULL;
-    return bdml_fail(c->h, BDML_ERR_FORMAT,
-                     "%s: JSON, but not one object as a command prints it with --json", path);
+    return client_fail(c->h, BDML_ERR_FORMAT,
+                       "%s: JSON, but not one object as a command prints it with --json", path);
 }
 
 /* Flags, command and result of c are as before when it returns. */
@@ -35,7 +35,7 @@ bdml_status cli_make_run(cli *c, const char *name, const char *output, json_t **
     const cli_command *command = c->command;
     json_t *result = c->result;
     cli_value json = c->own[CLI_OPT_JSON], where = c->own[CLI_OPT_OUTPUT];
-    char *path = output ? bdml_strdup(c->h, output) : NULL;
+    char *path = output ? client_strdup(c->h, output) : NULL;
 
     if (output && !path) return BDML_ERR_MEMORY;
     c->command = cli_command_find(name);
@@ -47,7 +47,7 @@ bdml_status cli_make_run(cli *c, const char *name, const char *output, json_t **
     bdml_status status = c->command->run(c);
     *out = c->result;
     if (status == BDML_ERR_INFEASIBLE) { /* a proof is a result */
-        cli_put(*out, "error", bdml_json_text(bdml_last_error(c->h)));
+        cli_put(*out, "error", client_text(bdml_last_error(c->h)));
         status = BDML_OK;
     }
     c->command = command;

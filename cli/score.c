@@ -14,29 +14,34 @@ static int64_t *row_of(const cli_score *s, int32_t truth)
     return s->count + (size_t)truth * (size_t)s->predicted;
 }
 
+/* A class of so many that a plain search does: one a row of the table. */
 static bdml_status add_class(cli *c, cli_score *s, const char *name, int32_t *id)
 {
-    int32_t before = s->truth.count;
-    BDML_TRY(bdml_names_add(c->h, &s->truth, name, strlen(name), id));
-    if (*id < before) return BDML_OK;
     size_t width = (size_t)s->predicted;
-    BDML_TRY(bdml_grow(c->h, &s->count, &s->capacity, ((size_t)*id + 1) * width, sizeof *s->count));
+    for (*id = 0; *id < s->truths; (*id)++)
+        if (strcmp(s->truth[*id], name) == 0) return BDML_OK;
+    TRY(client_grow(c->h, &s->truth, &s->truth_room, (size_t)s->truths + 1, sizeof *s->truth));
+    TRY(client_grow(c->h, &s->count, &s->capacity, ((size_t)*id + 1) * width, sizeof *s->count));
     memset(row_of(s, *id), 0, width * sizeof *s->count);
+    s->truth[s->truths] = client_strdup(c->h, name);
+    if (!s->truth[s->truths]) return BDML_ERR_MEMORY;
+    s->truths++;
     return BDML_OK;
 }
 
 bdml_status cli_score_init(cli *c, const bdml_model *model, cli_score *s)
 {
     int32_t id;
-    *s = (cli_score){.predicted = model->classes};
-    for (int k = 0; k < model->classes; k++) BDML_TRY(add_class(c, s, model->class_name[k], &id));
+    *s = (cli_score){.predicted = bdml_model_classes(model)};
+    for (int k = 0; k < s->predicted; k++)
+        TRY(add_class(c, s, bdml_model_class_name(model, k), &id));
     return BDML_OK;
 }
 
 bdml_status cli_score_add(cli *c, cli_score *s, const char *truth, int32_t predicted)
 {
     int32_t id;
-    BDML_TRY(add_class(c, s, truth, &id));
+    TRY(add_class(c, s, truth, &id));
     s->total++;
     s->wrong += id != predicted;
     if (predicted >= 0) row_of(s, id)[predicted]++;
@@ -66,16 +71,16 @@ static double error_percent(const cli_score *s)
 void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
 {
     json_t *classes = json_array(), *recalls = json_object(), *confusion = json_array();
-    for (int k = 0; k < model->classes; k++)
-        json_array_append_new(classes, bdml_json_text(model->class_name[k]));
-    for (int32_t t = 0; t < s->truth.count; t++) {
+    for (int k = 0; k < s->predicted; k++)
+        json_array_append_new(classes, client_text(bdml_model_class_name(model, k)));
+    for (int32_t t = 0; t < s->truths; t++) {
         json_t *row = json_object(), *counts = json_array();
         for (int k = 0; k < s->predicted; k++)
             json_array_append_new(counts, json_integer(row_of(s, t)[k]));
-        cli_put(row, "truth", bdml_json_text(s->truth.text[t]));
+        cli_put(row, "truth", client_text(s->truth[t]));
         cli_put(row, "predicted", counts);
         json_array_append_new(confusion, row);
-        cli_put(recalls, s->truth.text[t], cli_real(100.0 * recall(s, t)));
+        cli_put(recalls, s->truth[t], cli_real(100.0 * recall(s, t)));
     }
     cli_put(out, "labelled", json_integer(s->total));
     cli_put(out, "wrong", json_integer(s->wrong));
@@ -90,12 +95,11 @@ void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out)
 static int column_width(const cli_score *s)
 {
     int first = (int)strlen("true class"), digits = snprintf(NULL, 0, "%" PRId64, s->total);
-    for (int32_t r = 0; r < s->truth.count; r++)
-        first = BDML_MAX(first, (int)strlen(s->truth.text[r]));
-    int others = BDML_MAX(digits, (int)strlen("points")) + (int)strlen("recall %") + 4;
+    for (int32_t r = 0; r < s->truths; r++) first = MAX(first, (int)strlen(s->truth[r]));
+    int others = MAX(digits, (int)strlen("points")) + (int)strlen("recall %") + 4;
     if (s->predicted > WIDEST_MATRIX) return 0;
     int width = (LINE_WIDTH - first - others) / s->predicted - 2;
-    return width >= BDML_MAX(digits, LEAST_NAME) ? width : 0;
+    return width >= MAX(digits, LEAST_NAME) ? width : 0;
 }
 
 bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model, FILE *f)
@@ -112,9 +116,9 @@ bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model,
     cli_cell(&t, "true class");
     cli_cell(&t, "points");
     cli_cell(&t, "recall %%");
-    for (int k = 0; k < shown; k++) cli_cell(&t, "%.*s", width, model->class_name[k]);
-    for (int32_t r = 0; r < s->truth.count; r++) {
-        cli_cell(&t, "%s", s->truth.text[r]);
+    for (int k = 0; k < shown; k++) cli_cell(&t, "%.*s", width, bdml_model_class_name(model, k));
+    for (int32_t r = 0; r < s->truths; r++) {
+        cli_cell(&t, "%s", s->truth[r]);
         cli_cell(&t, "%" PRId64, row_total(s, r));
         cli_cell_real(&t, "%.1f", 100.0 * recall(s, r));
         for (int k = 0; k < shown; k++) cli_cell(&t, "%" PRId64, row_of(s, r)[k]);
@@ -124,7 +128,8 @@ bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model,
 
 void cli_score_free(cli_score *s)
 {
-    bdml_names_free(&s->truth);
+    for (int k = 0; k < s->truths; k++) free(s->truth[k]);
+    free(s->truth);
     free(s->count);
     *s = (cli_score){0};
 }

@@ -3,55 +3,30 @@
 
 #include <stdlib.h>
 
-#include "linalg/linalg.h"
-#include "model/evidence.h"
-
 enum { LABEL_WIDTH = 19 };
-
-/* Eigenvalues, ascending, of M = L'L, L q rows of d; M is left in m (d*d) destroyed, its norm in *norm. */
-static bdml_status eigenvalues(cli *c, int q, int d, const double *l, double *lambda, double *norm)
-{
-    bdml_status status = BDML_OK;
-    bdml_eigh_ws ws = {0};
-    double *m = NULL, *gram = NULL;
-    size_t size = (size_t)d * (size_t)d;
-
-    BDML_NEW(c->h, m, size);
-    BDML_NEW(c->h, gram, bdml_la_gram_size(d));
-    BDML_GO(bdml_eigh_ws_init(c->h, d, &ws));
-    bdml_la_enter(c->h);
-    bdml_la_gram(c->h, d, q, l, d, NULL, m, gram);
-    *norm = 0.0;
-    for (size_t i = 0; i < size; i++) *norm += m[i] * m[i];
-    *norm = sqrt(*norm);
-    status = bdml_la_eigh(c->h, d, m, lambda, false, &ws);
-    bdml_la_leave(c->h);
-done:
-    bdml_eigh_ws_free(&ws);
-    free(m);
-    free(gram);
-    return status;
-}
 
 bdml_status cli_spectrum_init(cli *c, const bdml_model *model, cli_spectrum *s)
 {
     bdml_status status = BDML_OK;
-    const bdml_evidence *e = model->evidence;
-    size_t d = (size_t)model->d;
-    double norm;
+    int d = bdml_model_metric_dimension(model), relative = bdml_model_reference_rows(model);
+    bool regular = isfinite(bdml_model_kappa(model));
+    double square = 0.0;
 
-    *s = (cli_spectrum){.d = model->d};
-    BDML_NEW(c->h, s->lambda, d);
-    BDML_GO(eigenvalues(c, model->q, model->d, model->l, s->lambda, &s->frobenius));
-    for (size_t i = 0; i < d; i++) s->trace += BDML_MAX(s->lambda[i], 0.0);
-    for (double sum = 0.0; s->holding < model->d && sum < 0.9 * s->trace; s->holding++)
-        sum += BDML_MAX(s->lambda[d - 1 - (size_t)s->holding], 0.0);
-    s->log_det = isfinite(model->kappa) ? 0.0 : -INFINITY;
-    for (size_t i = 0; i < d && isfinite(model->kappa); i++) s->log_det += log(s->lambda[i]);
-    if (!e || !e->map || e->reference_rows < 1) goto done;
-    s->relative_d = e->reference_rows;
-    BDML_NEW(c->h, s->relative, e->reference_rows);
-    status = eigenvalues(c, e->map_rows, e->reference_rows, e->map, s->relative, &norm);
+    *s = (cli_spectrum){.d = d, .log_det = regular ? 0.0 : -INFINITY};
+    NEW(c->h, s->lambda, d);
+    GO(bdml_model_eigenvalues(c->h, model, s->lambda));
+    for (int i = 0; i < d; i++) {
+        s->trace += s->lambda[i];
+        square += s->lambda[i] * s->lambda[i];
+        if (regular) s->log_det += log(s->lambda[i]);
+    }
+    s->frobenius = sqrt(square);
+    for (double sum = 0.0; s->holding < d && sum < 0.9 * s->trace; s->holding++)
+        sum += s->lambda[d - 1 - s->holding];
+    if (relative < 1) goto done;
+    s->relative_d = relative;
+    NEW(c->h, s->relative, relative);
+    status = bdml_model_relative_eigenvalues(c->h, model, s->relative);
 done:
     if (status != BDML_OK) cli_spectrum_free(s);
     return status;

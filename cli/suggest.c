@@ -15,9 +15,9 @@ static int distance(const char *a, const char *b)
         now[0] = i;
         for (int j = 1; j <= m; j++) {
             int best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            best = BDML_MIN(best, BDML_MIN(last[j], now[j - 1]) + 1);
+            best = MIN(best, MIN(last[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                best = BDML_MIN(best, before[j - 2] + 1);
+                best = MIN(best, before[j - 2] + 1);
             now[j] = best;
         }
     }
@@ -27,7 +27,7 @@ static int distance(const char *a, const char *b)
 const char *cli_suggest(const char *word, cli_word_fn at, const void *user)
 {
     const char *best = NULL, *begins = NULL, *candidate;
-    int n = (int)strlen(word), least = BDML_MAX(1, n / 3) + 1, beginning = 0;
+    int n = (int)strlen(word), least = MAX(1, n / 3) + 1, beginning = 0;
 
     for (int i = 0; (candidate = at(user, i)) != NULL; i++) {
         int miss = distance(word, candidate);

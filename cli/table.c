@@ -12,9 +12,9 @@ void cli_table_init(cli_table *t, bdml_handle *h, const char *align)
 
 static void add(cli_table *t, const char *text)
 {
-    char *copy = t->failed ? NULL : bdml_strdup(t->h, text);
+    char *copy = t->failed ? NULL : client_strdup(t->h, text);
     if (!copy ||
-        bdml_grow(t->h, &t->cell, &t->capacity, t->count + 1, sizeof *t->cell) != BDML_OK) {
+        client_grow(t->h, &t->cell, &t->capacity, t->count + 1, sizeof *t->cell) != BDML_OK) {
         free(copy);
         t->failed = true;
         return;
@@ -27,7 +27,7 @@ void cli_cell(cli_table *t, const char *fmt, ...)
     char text[256];
     va_list ap;
     va_start(ap, fmt);
-    bdml_vsnprintf(t->h->c_locale, text, sizeof text, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     add(t, text);
 }
@@ -39,7 +39,7 @@ void cli_cell_real(cli_table *t, const char *fmt, double v)
         add(t, "-");
         return;
     }
-    bdml_snprintf(t->h->c_locale, text, sizeof text, fmt, v);
+    snprintf(text, sizeof text, fmt, v);
     add(t, text);
 }
 
@@ -97,17 +97,17 @@ static void print_markdown(const cli_table *t, size_t columns, const int *width,
 bdml_status cli_table_print(cli_table *t, FILE *f)
 {
     size_t columns = strlen(t->align);
-    int *width = bdml_calloc(t->h, columns, sizeof *width), all = 0;
+    int *width = client_alloc(t->h, columns, sizeof *width), all = 0;
 
     if (width && !t->failed) {
         for (size_t i = 0; i < t->count; i++)
-            width[i % columns] = BDML_MAX(width[i % columns], width_of(t->cell[i]));
+            width[i % columns] = MAX(width[i % columns], width_of(t->cell[i]));
         if (t->markdown) {
             print_markdown(t, columns, width, f);
             goto done;
         }
         for (size_t j = 0; j < columns; j++) all += width[j] + (j ? GAP : 0);
-        if (all > TABLE_WIDTH) width[0] = BDML_MAX(LEAST_FIRST, width[0] - (all - TABLE_WIDTH));
+        if (all > TABLE_WIDTH) width[0] = MAX(LEAST_FIRST, width[0] - (all - TABLE_WIDTH));
         for (size_t i = 0; i < t->count; i++) {
             size_t j = i % columns;
             bool last = j + 1 == columns;

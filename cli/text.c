@@ -46,14 +46,14 @@ FILE *cli_text_begin(cli *c)
 {
     if (!cli_json(c)) return stdout;
     FILE *f = open_memstream(&c->text, &c->text_size);
-    if (!f) bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory");
+    if (!f) client_fail(c->h, BDML_ERR_MEMORY, "out of memory");
     return f;
 }
 
 bdml_status cli_text_end(cli *c, FILE *f)
 {
     if (f == stdout) return BDML_OK;
-    if (fclose(f) != 0) return bdml_fail(c->h, BDML_ERR_MEMORY, "out of memory");
-    cli_put(c->result, "text", bdml_json_text(c->text));
+    if (fclose(f) != 0) return client_fail(c->h, BDML_ERR_MEMORY, "out of memory");
+    cli_put(c->result, "text", client_text(c->text));
     return BDML_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "baselines/domains.h"
 #include "evaluate/adapt.h"
+#include "tables.h"
 
 /* ---- splits ------------------------------------------------------------------------------------------------- */
 
@@ -391,17 +392,17 @@ static void test_memory(void **state)
 static void test_printed(void **state)
 {
     (void)state;
-    bdml_adapt_figure f;
-    check_true(strcmp(bdml_adapt_task(0), "AC") == 0 && strcmp(bdml_adapt_task(11), "WD") == 0);
-    check_true(!bdml_adapt_task(12) && !bdml_adapt_task(-1));
-    check_true(bdml_adapt_printed("AC", false, 5, &f) && strcmp(f.method, "bdml") == 0);
+    study_adapt_figure f;
+    check_true(strcmp(study_adapt_task(0), "AC") == 0 && strcmp(study_adapt_task(11), "WD") == 0);
+    check_true(!study_adapt_task(12) && !study_adapt_task(-1));
+    check_true(study_adapt_printed("AC", false, 5, &f) && strcmp(f.method, "bdml") == 0);
     check_close(f.accuracy, 37.2, 0);
-    check_true(bdml_adapt_printed("WD", true, 6, &f) && strcmp(f.printed, "MMDT") == 0);
+    check_true(study_adapt_printed("WD", true, 6, &f) && strcmp(f.printed, "MMDT") == 0);
     check_close(f.accuracy, 67.0, 0);
     check_close(f.error, 1.1, 0);
-    check_true(bdml_adapt_printed("CW", true, 7, &f));
+    check_true(study_adapt_printed("CW", true, 7, &f));
     check_close(f.accuracy, 56.0, 0);
-    check_true(!bdml_adapt_printed("AC", false, 6, &f) && !bdml_adapt_printed("AA", true, 0, &f));
+    check_true(!study_adapt_printed("AC", false, 6, &f) && !study_adapt_printed("AA", true, 0, &f));
 }
 
 /* A task of Office-Caltech, two splits: above what the paper has for plain features by far. */
@@ -414,14 +415,14 @@ static void test_office_cell(void **state)
     check_ok(h, bdml_set(h, "trials", "2"));
     check_ok(h, bdml_set(h, "methods", "euclidean,bdml"));
     check_ok(h, bdml_set(h, "distortion", "3"));
-    check_ok(h, bdml_adapt_cell(h, folder, "DW", false, &text));
+    check_ok(h, study_adapt_cell(h, folder, "DW", false, &text));
     json_t *r = json_loads(text, 0, NULL);
     check_true(r && accuracy(r, 0) > 70 && accuracy(r, 1) > 74);
     check_true(json_integer_value(json_object_get(r, "test_points")) == 295);
     json_decref(r);
     bdml_free_bytes(text);
-    check_fails(h, bdml_adapt_cell(h, folder, "DD", false, &text), BDML_ERR_ARGUMENT, "no task");
-    check_fails(h, bdml_adapt_cell(h, "nowhere", "DW", false, &text), BDML_ERR_IO, "nowhere");
+    check_fails(h, study_adapt_cell(h, folder, "DD", false, &text), BDML_ERR_ARGUMENT, "no task");
+    check_fails(h, study_adapt_cell(h, "nowhere", "DW", false, &text), BDML_ERR_IO, "nowhere");
 }
 
 int main(void)

@@ -1,11 +1,11 @@
 /* test_bounds.c - the paper's bounds against values worked out by hand, against each other, and by drawing. */
 #include "check.h"
 
-#include "evaluate/bounds.h"
+#include "bounds.h"
 
-static bdml_bound_numbers numbers(void)
+static study_bound_numbers numbers(void)
 {
-    return (bdml_bound_numbers){
+    return (study_bound_numbers){
         .K = 3.0, .R = 5.0, .radius = 2.0, .d = 4.0, .n = 10.0, .delta = 0.5, .empirical = 7.0};
 }
 
@@ -13,12 +13,12 @@ static bdml_bound_numbers numbers(void)
 static void stability_by_hand(void **state)
 {
     bdml_handle *h = *state;
-    bdml_bound_numbers b = numbers();
+    study_bound_numbers b = numbers();
     double beta;
-    check_ok(h, bdml_bound_stability(h, &b, &beta));
+    check_ok(h, study_bound_stability(h, &b, &beta));
     check_close(beta, 80.0, 1e-13);
     b.d = 2.0;
-    check_ok(h, bdml_bound_stability(h, &b, &beta));
+    check_ok(h, study_bound_stability(h, &b, &beta));
     check_close(beta, 160.0, 1e-13);
 }
 
@@ -27,12 +27,12 @@ static void stability_by_hand(void **state)
 static void generalization_by_hand(void **state)
 {
     bdml_handle *h = *state;
-    bdml_bound_numbers b = numbers();
+    study_bound_numbers b = numbers();
     double risk, excess;
-    check_ok(h, bdml_bound_generalization(h, &b, -1.0, &risk, &excess));
+    check_ok(h, study_bound_generalization(h, &b, -1.0, &risk, &excess));
     check_close(excess, 170.76299364909247, 1e-11);
     check_close(risk, 7.0 + excess, 1e-12);
-    check_ok(h, bdml_bound_generalization(h, &b, 1.0, &risk, &excess));
+    check_ok(h, study_bound_generalization(h, &b, 1.0, &risk, &excess));
     check_close(excess, 4.0 * sqrt(45.0), 1e-12);
 }
 
@@ -40,14 +40,14 @@ static void generalization_by_hand(void **state)
 static void generalization_moves_as_it_should(void **state)
 {
     bdml_handle *h = *state;
-    bdml_bound_numbers base = numbers();
+    study_bound_numbers base = numbers();
     double risk, at, excess;
-    check_ok(h, bdml_bound_generalization(h, &base, -1.0, &at, &excess));
+    check_ok(h, study_bound_generalization(h, &base, -1.0, &at, &excess));
     for (int k = 0; k < 6; k++) {
-        bdml_bound_numbers b = base;
+        study_bound_numbers b = base;
         double *field[] = {&b.K, &b.R, &b.radius, &b.d, &b.delta, &b.n};
         *field[k] *= 1.5;
-        check_ok(h, bdml_bound_generalization(h, &b, -1.0, &risk, &excess));
+        check_ok(h, study_bound_generalization(h, &b, -1.0, &risk, &excess));
         check_true(k < 3 ? risk > at : risk < at);
     }
 }
@@ -59,14 +59,14 @@ static void generalization_against_the_largest_loss(void **state)
     bdml_handle *h = *state;
     bdml_rng r = bdml_rng_make(1, 1);
     for (int k = 0; k < 200; k++) {
-        bdml_bound_numbers b = {.K = 1.0 + exp(6.0 * bdml_rng_normal(&r)),
-                                .R = exp(3.0 * bdml_rng_normal(&r)),
-                                .radius = exp(bdml_rng_normal(&r)),
-                                .d = 1.0 + (double)bdml_rng_below(&r, 1000),
-                                .n = 1.0 + (double)bdml_rng_below(&r, 100000),
-                                .delta = bdml_rng_uniform(&r)};
+        study_bound_numbers b = {.K = 1.0 + exp(6.0 * bdml_rng_normal(&r)),
+                                 .R = exp(3.0 * bdml_rng_normal(&r)),
+                                 .radius = exp(bdml_rng_normal(&r)),
+                                 .d = 1.0 + (double)bdml_rng_below(&r, 1000),
+                                 .n = 1.0 + (double)bdml_rng_below(&r, 100000),
+                                 .delta = bdml_rng_uniform(&r)};
         double risk, excess, L = 4.0 * b.K * b.R * b.radius * b.radius / b.d;
-        check_ok(h, bdml_bound_generalization(h, &b, -1.0, &risk, &excess));
+        check_ok(h, study_bound_generalization(h, &b, -1.0, &risk, &excess));
         check_close(excess / L, sqrt((0.5 / b.n + 3.0 * (b.K + 1.0) / b.K) / b.delta),
                     1e-12 * excess / L);
         check_true(excess > sqrt(3.0) * L);
@@ -80,16 +80,16 @@ static void generalization_against_the_largest_loss(void **state)
 static void tail_by_hand(void **state)
 {
     bdml_handle *h = *state;
-    bdml_tail_numbers b = {.gamma = 1.0 / 16.0,
-                           .epsilon = 8.0 * sqrt(1.5),
-                           .omega = 5.0,
-                           .q = 2,
-                           .d = 3,
-                           .pairs = 1,
-                           .rank = 1,
-                           .draws = 1};
-    bdml_tail t;
-    check_ok(h, bdml_bound_tail(h, &b, &t));
+    study_tail_numbers b = {.gamma = 1.0 / 16.0,
+                            .epsilon = 8.0 * sqrt(1.5),
+                            .omega = 5.0,
+                            .q = 2,
+                            .d = 3,
+                            .pairs = 1,
+                            .rank = 1,
+                            .draws = 1};
+    study_tail t;
+    check_ok(h, study_bound_tail(h, &b, &t));
     check_close(t.tau, sqrt(5.0), 1e-14);
     check_close(t.margins, 0.25, 1e-15);
     check_close(t.objective, exp(-1.0), 1e-15);
@@ -99,10 +99,10 @@ static void tail_by_hand(void **state)
     /* r 6, gamma 0.1: 2 * 5 * 0.1 / (pi - 2) outweighs sqrt(0.1); with r1 = 2 it does not */
     b.rank = 6;
     b.gamma = 0.1;
-    check_ok(h, bdml_bound_tail(h, &b, &t));
+    check_ok(h, study_bound_tail(h, &b, &t));
     check_close(t.margins, 1.0 / (3.14159265358979323846 - 2.0), 1e-14);
     b.rank1 = 2;
-    check_ok(h, bdml_bound_tail(h, &b, &t));
+    check_ok(h, study_bound_tail(h, &b, &t));
     check_close(t.margins, sqrt(0.1), 1e-15);
 }
 
@@ -110,14 +110,14 @@ static void tail_by_hand(void **state)
 static void sharper_ranks_help(void **state)
 {
     bdml_handle *h = *state;
-    bdml_tail_numbers b = bdml_tail_example(9);
-    bdml_tail plain, sharp;
-    check_ok(h, bdml_bound_tail(h, &b, &plain));
+    study_tail_numbers b = study_tail_example(9);
+    study_tail plain, sharp;
+    check_ok(h, study_bound_tail(h, &b, &plain));
     b.rank1 = b.rank2 = b.rank3 = 50;
-    check_ok(h, bdml_bound_tail(h, &b, &sharp));
+    check_ok(h, study_bound_tail(h, &b, &sharp));
     check_true(sharp.all == plain.all);
     b.rank3 = 4;
-    check_ok(h, bdml_bound_tail(h, &b, &sharp));
+    check_ok(h, study_bound_tail(h, &b, &sharp));
     check_true(sharp.all > plain.all);
     check_close(sharp.objective, plain.objective * 4.0 / 9.0, 1e-15);
 }
@@ -131,59 +131,59 @@ static void example_of_the_paper(void **state)
     const double each = exp(-0.5 * (10.0 - sqrt(19.0))) +
                         55.0 * exp(-0.25 * pow(sqrt(40.0 * sqrt(2.0) + 1.0) - 1.0, 2));
     for (int64_t r = 1; r <= 17; r++) {
-        bdml_tail_numbers b = bdml_tail_example(r);
-        bdml_tail t;
+        study_tail_numbers b = study_tail_example(r);
+        study_tail t;
         double failure = sqrt(3.14159265358979323846) / 4.0 + each * (double)r;
-        check_ok(h, bdml_bound_tail(h, &b, &t));
+        check_ok(h, study_bound_tail(h, &b, &t));
         check_true(t.vacuous == (r >= 10));
         check_close(t.all, r < 10 ? 1.0 - pow(failure, 100) : 0.0, 1e-12);
-        check_true(fabs(t.all - BDML_TAIL_STATED) > 1e-4);
+        check_true(fabs(t.all - STUDY_TAIL_STATED) > 1e-4);
     }
-    bdml_tail_numbers seven = bdml_tail_example(7), eight = bdml_tail_example(8),
-                      nine = bdml_tail_example(9);
-    bdml_tail t;
-    check_ok(h, bdml_bound_tail(h, &seven, &t));
+    study_tail_numbers seven = study_tail_example(7), eight = study_tail_example(8),
+                       nine = study_tail_example(9);
+    study_tail t;
+    check_ok(h, study_bound_tail(h, &seven, &t));
     check_close(t.all, 0.9999993, 5e-8);
-    check_ok(h, bdml_bound_tail(h, &eight, &t));
+    check_ok(h, study_bound_tail(h, &eight, &t));
     check_close(t.all, 0.99942, 5e-6);
-    check_ok(h, bdml_bound_tail(h, &nine, &t));
+    check_ok(h, study_bound_tail(h, &nine, &t));
     check_close(t.all, 0.673, 5e-4);
 }
 
 static void refusals(void **state)
 {
     bdml_handle *h = *state;
-    bdml_tail_numbers b = bdml_tail_example(3);
-    bdml_bound_numbers n = numbers();
-    bdml_tail t;
+    study_tail_numbers b = study_tail_example(3);
+    study_bound_numbers n = numbers();
+    study_tail t;
     double beta, risk;
     b.triplets = true;
-    check_fails(h, bdml_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "pair constraints only");
-    b = bdml_tail_example(0);
-    check_fails(h, bdml_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "rank r of the relaxed");
-    b = bdml_tail_example(1001);
-    check_fails(h, bdml_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "no rank 1001");
-    b = bdml_tail_example(2), b.omega = 0.5;
-    check_fails(h, bdml_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "omega");
-    b = bdml_tail_example(2), b.gamma = 0.0;
-    check_fails(h, bdml_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "gamma");
-    b = bdml_tail_example(2), b.epsilon = NAN;
-    check_fails(h, bdml_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "epsilon");
-    b = bdml_tail_example(2), b.q = 101;
-    check_fails(h, bdml_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "orthonormal rows");
+    check_fails(h, study_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "pair constraints only");
+    b = study_tail_example(0);
+    check_fails(h, study_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "rank r of the relaxed");
+    b = study_tail_example(1001);
+    check_fails(h, study_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "no rank 1001");
+    b = study_tail_example(2), b.omega = 0.5;
+    check_fails(h, study_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "omega");
+    b = study_tail_example(2), b.gamma = 0.0;
+    check_fails(h, study_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "gamma");
+    b = study_tail_example(2), b.epsilon = NAN;
+    check_fails(h, study_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "epsilon");
+    b = study_tail_example(2), b.q = 101;
+    check_fails(h, study_bound_tail(h, &b, &t), BDML_ERR_ARGUMENT, "orthonormal rows");
     n.K = 0.9;
-    check_fails(h, bdml_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "distortion K");
+    check_fails(h, study_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "distortion K");
     n = numbers(), n.R = INFINITY;
-    check_fails(h, bdml_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "trace R");
+    check_fails(h, study_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "trace R");
     n = numbers(), n.radius = 0.0;
-    check_fails(h, bdml_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "radius");
+    check_fails(h, study_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "radius");
     n = numbers(), n.d = 0.0;
-    check_fails(h, bdml_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "dimension");
+    check_fails(h, study_bound_stability(h, &n, &beta), BDML_ERR_ARGUMENT, "dimension");
     n = numbers(), n.delta = 0.0;
-    check_fails(h, bdml_bound_generalization(h, &n, -1.0, &risk, &beta), BDML_ERR_ARGUMENT,
+    check_fails(h, study_bound_generalization(h, &n, -1.0, &risk, &beta), BDML_ERR_ARGUMENT,
                 "delta");
     n = numbers(), n.n = 0.0;
-    check_fails(h, bdml_bound_generalization(h, &n, -1.0, &risk, &beta), BDML_ERR_ARGUMENT,
+    check_fails(h, study_bound_generalization(h, &n, -1.0, &risk, &beta), BDML_ERR_ARGUMENT,
                 "target pairs");
 }
 

@@ -488,7 +488,8 @@ static void forged_models_are_refused(void **state)
 {
     bdml_handle *h = *state;
     static const forgery cases[] = {
-        {"kind", "\"proof\"", "", "holds no model but 'proof'"},
+        {"kind", "\"proof\"", "", "proves nothing"},
+        {"kind", "\"checkpoint\"", "", "holds no model but 'checkpoint'"},
         {"kind", NULL, "", "holds no model"},
         {"input_dimension", "1000000000", "", "contradict"},
         {"input_dimension", "0", "", "'input_dimension' must be"},

@@ -522,11 +522,11 @@ static void contradictions_are_proven(void **state)
         check_ok(h, bdml_set(h, "kind", k == 0 ? "triplet" : "pair"));
         check_ok(h, bdml_set(h, "trace", k == 0 ? "0" : "2"));
         check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_INFEASIBLE, "proven infeasible");
-        check_ok(h, bdml_certify_model(h, model, model->evidence, data, &verdict));
+        check_ok(h, bdml_certify_evidence(h, model, model->evidence, data, &verdict));
         check_true(verdict.confirmed);
         /* a proof with a multiplier changed is refuted: fail to be able to fail */
         for (int64_t t = 0; t < model->evidence->duals; t++) model->evidence->dual[t] *= -1.0;
-        check_ok(h, bdml_certify_model(h, model, model->evidence, data, &verdict));
+        check_ok(h, bdml_certify_evidence(h, model, model->evidence, data, &verdict));
         check_true(!verdict.confirmed);
         bdml_free_model(model);
     }
@@ -586,16 +586,16 @@ static void claims_are_confirmed(void **state)
         check_ok(h, bdml_train(h, data, NULL, &model));
         check_ok(h, bdml_save_model_bytes(h, model, &bytes, &size));
         check_ok(h, bdml_load_model_bytes(h, bytes, size, &copy));
-        check_ok(h, bdml_certify_model(h, copy, copy->evidence, data, &verdict));
+        check_ok(h, bdml_certify_evidence(h, copy, copy->evidence, data, &verdict));
         check_true(verdict.confirmed);
         copy->evidence->lower = copy->evidence->lower * 1.01 + 0.01;
-        check_ok(h, bdml_certify_model(h, copy, copy->evidence, data, &verdict));
+        check_ok(h, bdml_certify_evidence(h, copy, copy->evidence, data, &verdict));
         check_true(!verdict.confirmed);
         copy->evidence->lower = model->evidence->lower;
         if (k % 2) {
             check_true(copy->evidence->claim == BDML_CLAIM_APPROXIMATE);
             copy->evidence->slack *= 0.9;
-            check_ok(h, bdml_certify_model(h, copy, copy->evidence, data, &verdict));
+            check_ok(h, bdml_certify_evidence(h, copy, copy->evidence, data, &verdict));
             check_true(!verdict.confirmed);
         }
         bdml_free_bytes(bytes);

@@ -46,13 +46,13 @@ static bool exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-static bdml_plot_panel simple(const bdml_plot_series *series, int count)
+static study_plot_panel simple(const study_plot_series *series, int count)
 {
-    return (bdml_plot_panel){.title = "panel",
-                             .x_label = "ln κ",
-                             .y_label = "error",
-                             .series_count = count,
-                             .series = series};
+    return (study_plot_panel){.title = "panel",
+                              .x_label = "ln κ",
+                              .y_label = "error",
+                              .series_count = count,
+                              .series = series};
 }
 
 static void plot_is_drawn(void **state)
@@ -61,20 +61,20 @@ static void plot_is_drawn(void **state)
     static const char *const magic[] = {"<?xml", "\x89PNG", "%PDF"};
     bdml_handle *h = *state;
     if (!have_gnuplot()) skip();
-    const bdml_plot_series series[] = {{"with bars", BDML_PLOT_ERROR_BARS, 0, 4, x, y, low, high},
-                                       {"a band", BDML_PLOT_BAND, 1, 4, x, y, low, high},
-                                       {"a line", BDML_PLOT_LINE, 2, 4, x, y, NULL, NULL},
-                                       {"dots", BDML_PLOT_POINTS, 3, 4, x, y, NULL, NULL},
-                                       {"both", BDML_PLOT_LINE_POINTS, 4, 4, x, y, NULL, NULL}};
-    const bdml_plot_mark mark = {1.5, "here"};
-    bdml_plot_panel panels[2] = {simple(series, 5), simple(series, 1)};
+    const study_plot_series series[] = {{"with bars", STUDY_PLOT_ERROR_BARS, 0, 4, x, y, low, high},
+                                        {"a band", STUDY_PLOT_BAND, 1, 4, x, y, low, high},
+                                        {"a line", STUDY_PLOT_LINE, 2, 4, x, y, NULL, NULL},
+                                        {"dots", STUDY_PLOT_POINTS, 3, 4, x, y, NULL, NULL},
+                                        {"both", STUDY_PLOT_LINE_POINTS, 4, 4, x, y, NULL, NULL}};
+    const study_plot_mark mark = {1.5, "here"};
+    study_plot_panel panels[2] = {simple(series, 5), simple(series, 1)};
     panels[0].mark_count = 1;
     panels[0].mark = &mark;
     panels[1].log_y = panels[1].equal = true;
-    const bdml_plot plot = {.title = "title", .panel_count = 2, .panel = panels};
+    const study_plot plot = {.title = "title", .panel_count = 2, .panel = panels};
     for (int i = 0; i < 3; i++) {
         bool drawn = false;
-        check_ok(h, bdml_plot_write(h, &plot, names[i], &drawn));
+        check_ok(h, study_plot_write(h, &plot, names[i], &drawn));
         check_true(drawn);
         char *text = slurp(names[i]);
         check_true(memcmp(text, magic[i], strlen(magic[i])) == 0);
@@ -94,14 +94,14 @@ static void text_cannot_break_out(void **state)
     bdml_handle *h = *state;
     if (!have_gnuplot()) skip();
     const double holes[] = {1, NAN, INFINITY, 2};
-    const bdml_plot_series series[] = {{"it's `touch plot-broken`\nEND_OF_DATA",
-                                        BDML_PLOT_LINE_POINTS, 0, 4, x, holes, NULL, NULL},
-                                       {"nothing", BDML_PLOT_LINE, -1, 0, x, y, NULL, NULL}};
-    bdml_plot_panel panels[2] = {simple(series, 2), simple(series + 1, 1)};
+    const study_plot_series series[] = {{"it's `touch plot-broken`\nEND_OF_DATA",
+                                         STUDY_PLOT_LINE_POINTS, 0, 4, x, holes, NULL, NULL},
+                                        {"nothing", STUDY_PLOT_LINE, -1, 0, x, y, NULL, NULL}};
+    study_plot_panel panels[2] = {simple(series, 2), simple(series + 1, 1)};
     panels[0].title = "a'b\"c; system('touch plot-broken') \\ {x_y^z} @H";
-    const bdml_plot plot = {.title = "'\n!touch plot-broken\n", .panel_count = 2, .panel = panels};
+    const study_plot plot = {.title = "'\n!touch plot-broken\n", .panel_count = 2, .panel = panels};
     bool drawn = false;
-    check_ok(h, bdml_plot_write(h, &plot, "plot it's.svg", &drawn));
+    check_ok(h, study_plot_write(h, &plot, "plot it's.svg", &drawn));
     check_true(drawn);
     check_true(!exists("plot-broken"));
     char *text = slurp("plot it's.svg");
@@ -114,16 +114,16 @@ static void names_are_checked(void **state)
 {
     bdml_handle *h = *state;
     bool drawn = true;
-    const bdml_plot empty = {0};
-    check_ok(h, bdml_plot_check_name(h, "a.svg"));
-    check_fails(h, bdml_plot_check_name(h, "a.gif"), BDML_ERR_ARGUMENT, ".svg, .png or .pdf");
-    check_fails(h, bdml_plot_check_name(h, ".svg"), BDML_ERR_ARGUMENT, "ends in");
-    check_fails(h, bdml_plot_write(h, &empty, "a.svg", &drawn), BDML_ERR_ARGUMENT, "a panel");
+    const study_plot empty = {0};
+    check_ok(h, study_plot_check_name(h, "a.svg"));
+    check_fails(h, study_plot_check_name(h, "a.gif"), BDML_ERR_ARGUMENT, ".svg, .png or .pdf");
+    check_fails(h, study_plot_check_name(h, ".svg"), BDML_ERR_ARGUMENT, "ends in");
+    check_fails(h, study_plot_write(h, &empty, "a.svg", &drawn), BDML_ERR_ARGUMENT, "a panel");
     check_true(!drawn);
-    const bdml_plot_series series = {NULL, BDML_PLOT_LINE, 0, 4, x, y, NULL, NULL};
-    const bdml_plot_panel panel = simple(&series, 1);
-    const bdml_plot plot = {.panel_count = 1, .panel = &panel};
-    check_fails(h, bdml_plot_write(h, &plot, "no/such/folder/a.svg", &drawn), BDML_ERR_IO,
+    const study_plot_series series = {NULL, STUDY_PLOT_LINE, 0, 4, x, y, NULL, NULL};
+    const study_plot_panel panel = simple(&series, 1);
+    const study_plot plot = {.panel_count = 1, .panel = &panel};
+    check_fails(h, study_plot_write(h, &plot, "no/such/folder/a.svg", &drawn), BDML_ERR_IO,
                 "cannot be written");
 }
 
@@ -133,16 +133,16 @@ static void gnuplot_may_be_missing(void **state)
     bdml_handle *h = *state;
     heard ears = {0};
     bool drawn = true;
-    const bdml_plot_series series = {NULL, BDML_PLOT_LINE, 0, 4, x, y, NULL, NULL};
-    const bdml_plot_panel panel = simple(&series, 1);
-    const bdml_plot plot = {.panel_count = 1, .panel = &panel};
+    const study_plot_series series = {NULL, STUDY_PLOT_LINE, 0, 4, x, y, NULL, NULL};
+    const study_plot_panel panel = simple(&series, 1);
+    const study_plot plot = {.panel_count = 1, .panel = &panel};
     char *path = strdup(getenv("PATH"));
     FILE *f = fopen("plot-old.svg", "w");
     fputs("old", f);
     fclose(f);
     bdml_set_log(h, listen, &ears);
     setenv("PATH", "/nonexistent", 1);
-    bdml_status status = bdml_plot_write(h, &plot, "plot-old.svg", &drawn);
+    bdml_status status = study_plot_write(h, &plot, "plot-old.svg", &drawn);
     setenv("PATH", path, 1);
     free(path);
     check_ok(h, status);
@@ -160,9 +160,9 @@ static void gnuplot_may_fail(void **state)
 {
     bdml_handle *h = *state;
     bool drawn = true;
-    const bdml_plot_series series = {NULL, BDML_PLOT_LINE, 0, 4, x, y, NULL, NULL};
-    const bdml_plot_panel panel = simple(&series, 1);
-    const bdml_plot plot = {.panel_count = 1, .panel = &panel};
+    const study_plot_series series = {NULL, STUDY_PLOT_LINE, 0, 4, x, y, NULL, NULL};
+    const study_plot_panel panel = simple(&series, 1);
+    const study_plot plot = {.panel_count = 1, .panel = &panel};
     char *path = strdup(getenv("PATH")), folder[] = "plot-bin-XXXXXX", file[64];
     check_true(mkdtemp(folder) != NULL);
     snprintf(file, sizeof file, "%s/gnuplot", folder);
@@ -171,7 +171,7 @@ static void gnuplot_may_fail(void **state)
     fclose(f);
     chmod(file, 0755);
     setenv("PATH", folder, 1);
-    bdml_status status = bdml_plot_write(h, &plot, "plot-none.svg", &drawn);
+    bdml_status status = study_plot_write(h, &plot, "plot-none.svg", &drawn);
     setenv("PATH", path, 1);
     free(path);
     unlink(file);

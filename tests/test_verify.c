@@ -7,6 +7,7 @@
 #include "baselines/pairwise.h"
 #include "evaluate/evaluate.h"
 #include "linalg/linalg.h"
+#include "tables.h"
 
 static char folder[] = "/tmp/bdml-verify-XXXXXX";
 
@@ -470,9 +471,9 @@ static void faces_beside_the_paper(void **state)
     bdml_dataset *data;
     int quoted = 0;
     make_world(&w);
-    for (int k = 0; k < bdml_face_row_count; k++) {
-        quoted += bdml_face_rows[k].method == NULL;
-        if (k > 0) check_true(bdml_face_rows[k].accuracy > bdml_face_rows[k - 1].accuracy);
+    for (int k = 0; k < study_face_row_count; k++) {
+        quoted += study_face_rows[k].method == NULL;
+        if (k > 0) check_true(study_face_rows[k].accuracy > study_face_rows[k - 1].accuracy);
     }
     assert_int_equal(quoted, 4);
     snprintf(path, sizeof path, "%s/pairs.csv", folder);
@@ -484,7 +485,7 @@ static void faces_beside_the_paper(void **state)
     check_ok(h, bdml_dataset_from_arrays(h, N, D, w.x, D, NULL, &data));
     check_ok(h, bdml_set(h, "pairs-file", path));
     check_ok(h, bdml_set(h, "methods", "csml,bdml"));
-    bdml_status status = bdml_verify_faces(h, data, &text);
+    bdml_status status = study_verify_faces(h, data, &text);
     unlink(path);
     check_ok(h, status);
     assert_string_equal(bdml_get(h, "methods"), "csml,bdml");
@@ -492,7 +493,7 @@ static void faces_beside_the_paper(void **state)
     size_t k;
     json_array_foreach(json_object_get(result, "table"), k, row)
     {
-        const char *method = bdml_face_rows[k].method;
+        const char *method = study_face_rows[k].method;
         bool run = method && (strcmp(method, "csml") == 0 || strcmp(method, "bdml") == 0);
         const json_t *ours = json_object_get(row, "accuracy");
         check_true(run == (bool)json_is_real(ours));

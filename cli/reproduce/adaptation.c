@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "evaluate/adapt.h"
+#include "tables.h"
 
-enum { CELLS = 2 * BDML_ADAPT_TASKS };
+enum { CELLS = 2 * STUDY_ADAPT_TASKS };
 
 /* Methods run, beside their names in the paper; those of the paper that need labels in the target domain
  * are left out of the unsupervised table. */
@@ -37,12 +37,12 @@ static int count(const rp_run *r)
 /* Cells: unsupervised, semi-supervised; then both again in the original features, Euclidean alone. */
 static bool is_semi(int i)
 {
-    return i % CELLS >= BDML_ADAPT_TASKS;
+    return i % CELLS >= STUDY_ADAPT_TASKS;
 }
 
 static void key(const rp_run *r, int i, char *out, size_t size)
 {
-    snprintf(out, size, "%s%s%s splits %d", bdml_adapt_task(i % BDML_ADAPT_TASKS),
+    snprintf(out, size, "%s%s%s splits %d", study_adapt_task(i % STUDY_ADAPT_TASKS),
              is_semi(i) ? " semi" : "", i < CELLS ? "" : " original", trials_of(r));
 }
 
@@ -75,12 +75,12 @@ static bdml_status run(rp_run *r, int i, json_t **cell)
     }
     snprintf(trials, sizeof trials, "%d", trials_of(r));
     list_methods(semi, list, sizeof list);
-    BDML_GO(rp_handle(r, &h));
-    BDML_GO(rp_set(h, "methods", list, "trials", trials, NULL));
+    GO(rp_handle(r, &h));
+    GO(rp_set(h, "methods", list, "trials", trials, NULL));
     if (i >= CELLS)
-        BDML_GO(rp_set(h, "methods", "euclidean", "rows", "none", "columns", "none", "dimensions",
-                       "0", "unit", "no", NULL));
-    BDML_GO(bdml_adapt_cell(h, folder, bdml_adapt_task(i % BDML_ADAPT_TASKS), semi, &text));
+        GO(rp_set(h, "methods", "euclidean", "rows", "none", "columns", "none", "dimensions", "0",
+                  "unit", "no", NULL));
+    GO(study_adapt_cell(h, folder, study_adapt_task(i % STUDY_ADAPT_TASKS), semi, &text));
     status = rp_take(r, text, cell);
 done:
     if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
@@ -103,12 +103,12 @@ static const json_t *method_of(const json_t *cell, const char *name)
 }
 
 /* The paper's figure, NaN where it has none. */
-static bdml_adapt_figure printed(const char *task, bool semi, const char *method)
+static study_adapt_figure printed(const char *task, bool semi, const char *method)
 {
-    bdml_adapt_figure f;
-    for (int m = 0; m < BDML_ADAPT_FIGURES; m++)
-        if (bdml_adapt_printed(task, semi, m, &f) && strcmp(f.method, method) == 0) return f;
-    return (bdml_adapt_figure){.accuracy = NAN, .error = NAN};
+    study_adapt_figure f;
+    for (int m = 0; m < STUDY_ADAPT_FIGURES; m++)
+        if (study_adapt_printed(task, semi, m, &f) && strcmp(f.method, method) == 0) return f;
+    return (study_adapt_figure){.accuracy = NAN, .error = NAN};
 }
 
 static bdml_status print_half(rp_run *r, const json_t *cells, bool semi, int *won, int *run_cells,
@@ -125,20 +125,20 @@ static bdml_status print_half(rp_run *r, const json_t *cells, bool semi, int *wo
         cli_cell(&t, "%s", strcmp(name[k], "bdml") == 0 ? "**t-BDML**" : name[k]);
         if (strcmp(name[k], "euclidean") != 0) cli_cell(&t, "paper");
     }
-    for (int i = 0; i < BDML_ADAPT_TASKS; i++) {
-        const char *task = bdml_adapt_task(i);
-        const json_t *cell = rp_cell(&rp_adaptation, r, cells, i + (semi ? BDML_ADAPT_TASKS : 0));
+    for (int i = 0; i < STUDY_ADAPT_TASKS; i++) {
+        const char *task = study_adapt_task(i);
+        const json_t *cell = rp_cell(&rp_adaptation, r, cells, i + (semi ? STUDY_ADAPT_TASKS : 0));
         cli_cell(&t, "%c → %c", task[0], task[1]);
         for (int k = 0; k < n; k++) {
             bool raw =
                 strcmp(name[k], "original") == 0; /* its figures are Euclidean's, of another cell */
             const json_t *m = raw ? method_of(rp_cell(&rp_adaptation, r, cells,
-                                                      i + CELLS + (semi ? BDML_ADAPT_TASKS : 0)),
+                                                      i + CELLS + (semi ? STUDY_ADAPT_TASKS : 0)),
                                               "euclidean")
                                   : method_of(cell, name[k]);
-            bdml_adapt_figure p = printed(task, semi, name[k]);
-            double ours = bdml_json_number(m, "accuracy_mean");
-            rp_cell_pair(&t, "%.1f", ours, bdml_json_number(m, "accuracy_se"));
+            study_adapt_figure p = printed(task, semi, name[k]);
+            double ours = client_real(m, "accuracy_mean");
+            rp_cell_pair(&t, "%.1f", ours, client_real(m, "accuracy_se"));
             if (strcmp(name[k], "euclidean") != 0) rp_cell_pair(&t, "%.1f", p.accuracy, p.error);
             if (strcmp(name[k], "bdml") != 0 || isnan(ours) || isnan(p.accuracy)) continue;
             (*run_cells)++;
@@ -153,9 +153,9 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
 {
     int won = 0, tasks = 0;
     fputs("Mean accuracy in % (standard error over the splits), 1-NN:\n\n", f);
-    BDML_TRY(print_half(r, cells, false, &won, &tasks, f));
+    TRY(print_half(r, cells, false, &won, &tasks, f));
     fputs("\n", f);
-    BDML_TRY(print_half(r, cells, true, &won, &tasks, f));
+    TRY(print_half(r, cells, true, &won, &tasks, f));
     fprintf(f, "\nt-BDML at or above the paper's t-BDML in %d of %d tasks.\n", won, tasks);
     return BDML_OK;
 }

@@ -1,8 +1,6 @@
 /* appendix.c - the tables of the paper's appendix: Iris, T = 1000, mu = 1, against K, and against R and rho. */
 #include "reproduce.h"
 
-#include "paper/paper.h"
-
 enum { FIGURES = 3, ROUNDS = 1000, CELLS = 6 };
 
 /* A row of a table of the paper: parameters, and condition number, error and its deviation. */
@@ -40,8 +38,7 @@ static int width_count(const rp_run *r)
 
 static int splits_of(const rp_run *r)
 {
-    if (bdml_opt_changed(r->c->h, BDML_OPT_SPLITS))
-        return (int)bdml_opt_int(r->c->h, BDML_OPT_SPLITS);
+    if (bdml_is_given(r->c->h, "splits")) return (int)bdml_get_number(r->c->h, "splits");
     return r->quick ? 2 : 10;
 }
 
@@ -68,8 +65,8 @@ static void width_key(const rp_run *r, int i, char *out, size_t size)
 
 static bdml_status set_real(bdml_handle *h, const char *name, double v)
 {
-    char text[BDML_NUMBER_SIZE];
-    bdml_format_double(h->c_locale, v, text);
+    char text[CLIENT_NUMBER];
+    client_number(v, text);
     return bdml_set(h, name, text);
 }
 
@@ -82,19 +79,19 @@ static bdml_status run_row(rp_run *r, const paper_row *row, bool cone, json_t **
     char *text = NULL, splits[16];
 
     snprintf(splits, sizeof splits, "%d", splits_of(r));
-    BDML_GO(rp_handle(r, &h));
-    BDML_GO(rp_set(h, "scale", "zscore", "kind", "pair", "rule", "nearest", "splits", splits,
-                   "solver", cone ? "mwu-cone" : "mwu", "literal", cone ? "no" : "yes", "gap",
-                   cone ? "0.1" : "0.01", NULL));
-    BDML_GO(set_real(h, "distortion", row->K));
-    BDML_GO(set_real(h, "trace", row->R));
-    BDML_GO(set_real(h, "rounds", ROUNDS));
-    BDML_GO(rp_pass(r, h));
+    GO(rp_handle(r, &h));
+    GO(rp_set(h, "scale", "zscore", "kind", "pair", "rule", "nearest", "splits", splits, "solver",
+              cone ? "mwu-cone" : "mwu", "literal", cone ? "no" : "yes", "gap",
+              cone ? "0.1" : "0.01", NULL));
+    GO(set_real(h, "distortion", row->K));
+    GO(set_real(h, "trace", row->R));
+    GO(set_real(h, "rounds", ROUNDS));
+    GO(rp_pass(r, h));
     /* rho is the width of rows as they stand: 0 (their own) when they are scaled to it, and of no meaning to the cone */
-    bool scaled = bdml_opt_int(h, BDML_OPT_ROW_SCALING) == BDML_ROW_SCALING_WIDTH;
-    BDML_GO(set_real(h, "rho", cone || scaled ? 0.0 : row->rho));
-    if (cone) BDML_GO(set_real(h, "rho-negative", 0.0));
-    BDML_GO(bdml_read_dataset(h, data_of(r), &data));
+    bool scaled = strcmp(bdml_get(h, "row-scaling"), "width") == 0;
+    GO(set_real(h, "rho", cone || scaled ? 0.0 : row->rho));
+    if (cone) GO(set_real(h, "rho-negative", 0.0));
+    GO(bdml_read_dataset(h, data_of(r), &data));
     status = bdml_evaluate(h, data, &text);
     if (status == BDML_ERR_INFEASIBLE) {
         *cell = json_pack("{s:b}", "infeasible", 1);
@@ -121,9 +118,9 @@ static bdml_status width_run(rp_run *r, int i, json_t **cell)
 static void figures_of(const json_t *cell, double figure[FIGURES])
 {
     const json_t *method = json_array_get(json_object_get(cell, "methods"), 0);
-    figure[0] = bdml_json_number(method, "kappa");
-    figure[1] = bdml_json_number(method, "error_mean");
-    figure[2] = bdml_json_number(method, "error_std");
+    figure[0] = client_real(method, "kappa");
+    figure[1] = client_real(method, "error_mean");
+    figure[2] = client_real(method, "error_std");
     if (isnan(figure[0]) && !isnan(figure[1])) figure[0] = INFINITY;
 }
 

@@ -14,7 +14,7 @@ static void cell_key(const rp_study *s, const rp_run *r, int i, char key[RP_KEY]
 {
     s->key(r, i, key, RP_KEY);
     size_t used = strlen(key);
-    if (bdml_opt_changed(r->c->h, BDML_OPT_SEED))
+    if (bdml_is_given(r->c->h, "seed") && bdml_get_number(r->c->h, "seed") != 0.0)
         snprintf(key + used, RP_KEY - used, " seed %s", bdml_get(r->c->h, "seed"));
 }
 
@@ -38,8 +38,8 @@ static bdml_status choose(cli *c, const char *name, int *first, int *last)
         if (strcmp(studies[i]->name, name) == 0) return BDML_OK;
         snprintf(list + used, sizeof list - used, ", %s", studies[i]->name);
     }
-    return bdml_fail(c->h, BDML_ERR_ARGUMENT, "there is no study '%.100s'; the studies are: %s",
-                     name, list);
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "there is no study '%.100s'; the studies are: %s",
+                       name, list);
 }
 
 /* ---- one study ------------------------------------------------------------------------------------------ */
@@ -57,18 +57,18 @@ static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, j
         if (json_is_object(kept) && !json_object_get(kept, "missing") &&
             !json_object_get(kept, "generated"))
             continue;
-        BDML_TRY(bdml_progress(r->c->h, what, r->done, r->total));
-        double start = bdml_now();
+        TRY(cli_progress_step(r->c, what, r->done, r->total));
+        double start = client_now();
         bdml_status status = s->run(r, i, &cell);
         if (status != BDML_OK) {
             json_decref(cell);
             return status;
         }
         if (!json_object_get(cell, "missing"))
-            json_object_set_new(cell, "cell_seconds", json_real(bdml_now() - start));
+            json_object_set_new(cell, "cell_seconds", json_real(client_now() - start));
         if (json_object_set_new(cells, key, cell) != 0)
-            return bdml_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while keeping results");
-        if (folder[0]) BDML_TRY(rp_save(r->c, folder, s, cells));
+            return client_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while keeping results");
+        if (folder[0]) TRY(rp_save(r->c, folder, s, cells));
     }
     return BDML_OK;
 }
@@ -116,9 +116,8 @@ static bdml_status write_page(rp_run *r, json_t *const *cells, int first, int la
     bdml_status status = BDML_OK;
     char *text = NULL;
     size_t size = 0;
-    bdml_file *file = NULL;
     FILE *f = open_memstream(&text, &size);
-    if (!f) return bdml_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
+    if (!f) return client_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
     fprintf(
         f,
         "# The paper's experiments, run again\n\nMade by `bdml reproduce %s%s` (bdml %s); do not "
@@ -135,14 +134,10 @@ static bdml_status write_page(rp_run *r, json_t *const *cells, int first, int la
     }
     bool bad = fclose(f) != 0;
     if (status == BDML_OK && bad)
-        status = bdml_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
+        status = client_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
     if (status != BDML_OK) goto done;
-    BDML_GO(bdml_file_create(r->c->h, path, &file));
-    BDML_GO(bdml_file_write(r->c->h, file, text, size));
-    status = bdml_file_commit(r->c->h, file);
-    file = NULL;
+    status = client_write_file(r->c->h, path, text, size);
 done:
-    bdml_file_discard(file);
     free(text);
     return cli_wrote(r->c, status);
 }
@@ -151,13 +146,13 @@ done:
 
 static bdml_status check(cli *c, int first, int last, const char *picture, const char *page)
 {
-    if (picture[0]) BDML_TRY(cli_check_output(c, picture));
-    if (page[0]) BDML_TRY(cli_check_output(c, page));
+    if (picture[0]) TRY(cli_check_output(c, picture));
+    if (page[0]) TRY(cli_check_output(c, page));
     if (picture[0] && (first != last || !studies[first]->draw))
-        return bdml_fail(c->h, BDML_ERR_ARGUMENT,
-                         first != last ? "-o draws one study; give its name instead of 'all'"
-                                       : "there is no picture of the study '%s'",
-                         studies[first]->name);
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           first != last ? "-o draws one study; give its name instead of 'all'"
+                                         : "there is no picture of the study '%s'",
+                           studies[first]->name);
     return BDML_OK;
 }
 
@@ -172,29 +167,29 @@ bdml_status cli_reproduce(cli *c)
                 .quick = c->own[CLI_OPT_QUICK].i != 0,
                 .data = c->arguments > 1 ? c->argument[1] : NULL};
 
-    BDML_TRY(choose(c, c->argument[0], &first, &last));
-    BDML_TRY(check(c, first, last, picture, page));
+    TRY(choose(c, c->argument[0], &first, &last));
+    TRY(check(c, first, last, picture, page));
     for (int i = first; i <= last; i++) r.total += studies[i]->count(&r);
     if (folder[0])
         snprintf(c->kept, sizeof c->kept,
                  "finished cells are kept in %.150s, and the same command goes on", folder);
     for (int i = first; i <= last; i++) {
         if (folder[0])
-            BDML_GO(rp_load(c, folder, studies[i], &cells[i]));
+            GO(rp_load(c, folder, studies[i], &cells[i]));
         else
             cells[i] = json_object();
-        BDML_GO(run_cells(&r, studies[i], folder, cells[i]));
+        GO(run_cells(&r, studies[i], folder, cells[i]));
         cli_put(c->result, studies[i]->name, asked_cells(studies[i], &r, cells[i]));
         cli_progress_clear(c);
         if (cli_json(c)) continue;
         printf("%s%s\n\n", i > first ? "\n" : "", studies[i]->title);
         if (r.quick) printf("QUICK: few splits, so read no more into it than that it runs.\n\n");
-        if (has_results(studies[i], &r, cells[i])) BDML_GO(studies[i]->print(&r, cells[i], stdout));
+        if (has_results(studies[i], &r, cells[i])) GO(studies[i]->print(&r, cells[i], stdout));
         say_missing(studies[i], &r, cells[i], stdout);
         fflush(stdout);
     }
-    if (picture[0]) BDML_GO(studies[first]->draw(&r, cells[first], picture));
-    if (page[0]) BDML_GO(write_page(&r, cells, first, last, page));
+    if (picture[0]) GO(studies[first]->draw(&r, cells[first], picture));
+    if (page[0]) GO(write_page(&r, cells, first, last, page));
 done:
     for (int i = 0; i < STUDIES; i++) json_decref(cells[i]);
     return status;

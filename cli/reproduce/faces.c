@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "evaluate/evaluate.h"
+#include "tables.h"
 
 /* One cell: the preparation of a fold, which costs most, then serves all methods. */
 static int count(const rp_run *r)
@@ -37,10 +37,10 @@ static bdml_status run(rp_run *r, int i, json_t **cell)
         *cell = rp_missing("the LFW features are not here: lfw/ in $BDML_DATA");
         return BDML_OK;
     }
-    BDML_GO(rp_handle(r, &h));
-    BDML_GO(rp_set(h, "pairs-file", pairs, "pca", components(r), "label", "none", NULL));
-    BDML_GO(bdml_read_dataset(h, features, &data));
-    BDML_GO(bdml_verify_faces(h, data, &text));
+    GO(rp_handle(r, &h));
+    GO(rp_set(h, "pairs-file", pairs, "pca", components(r), "label", "none", NULL));
+    GO(bdml_read_dataset(h, features, &data));
+    GO(study_verify_faces(h, data, &text));
     status = rp_take(r, text, cell);
 done:
     if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
@@ -82,31 +82,30 @@ static void difference_cell(cli_table *t, const json_t *mine, const json_t *othe
     cli_cell(t, "%+.2f (%.2f)", p.difference, p.error);
 }
 
-static void print_row(rp_run *r, cli_table *t, const json_t *cells, const bdml_face_row *e)
+static void print_row(rp_run *r, cli_table *t, const json_t *cells, const study_face_row *e)
 {
     const json_t *m = result_of(r, cells, e->method);
-    double kappa = bdml_json_number(m, "kappa");
+    double kappa = client_real(m, "kappa");
     if (!e->method)
         cli_cell(t, "%s (quoted)", e->name);
     else
         cli_cell(t, strcmp(e->method, "bdml") == 0 ? "**%s**" : "%s", e->name);
-    rp_cell_pair(t, "%.2f", bdml_json_number(m, "accuracy_mean"),
-                 bdml_json_number(m, "accuracy_se"));
+    rp_cell_pair(t, "%.2f", client_real(m, "accuracy_mean"), client_real(m, "accuracy_se"));
     difference_cell(t, result_of(r, cells, "bdml"), m);
     if (m && isnan(kappa))
         cli_cell(t, "inf");
     else
         cli_cell_real(t, "%.4g", kappa);
-    cli_cell_real(t, "%.3f", bdml_json_number(m, "auc"));
-    cli_cell_real(t, "%.2f", bdml_json_number(m, "eer"));
-    cli_cell_real(t, "%.2f", bdml_json_number(m, "fit_seconds"));
+    cli_cell_real(t, "%.3f", client_real(m, "auc"));
+    cli_cell_real(t, "%.2f", client_real(m, "eer"));
+    cli_cell_real(t, "%.2f", client_real(m, "fit_seconds"));
     rp_cell_pair(t, "%.2f", e->accuracy, e->standard_error);
     cli_cell_real(t, "%.4g", e->kappa);
 }
 
 static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
 {
-    static const bdml_face_row plain = {"Euclidean", "euclidean", NAN, NAN, NAN};
+    static const study_face_row plain = {"Euclidean", "euclidean", NAN, NAN, NAN};
     static const char *const heads[] = {"method", "accuracy", "p-BDML minus", "kappa", "AUC",
                                         "EER %",  "fit s",    "paper",        "kappa"};
     cli_table t;
@@ -114,7 +113,7 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
     t.markdown = true;
     for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) cli_cell(&t, "%s", heads[k]);
     print_row(r, &t, cells, &plain);
-    for (int k = 0; k < bdml_face_row_count; k++) print_row(r, &t, cells, &bdml_face_rows[k]);
+    for (int k = 0; k < study_face_row_count; k++) print_row(r, &t, cells, &study_face_rows[k]);
     fputs("Mean accuracy in % (standard error over the folds); differences paired by fold:\n\n", f);
     return cli_table_print(&t, f);
 }

@@ -35,10 +35,10 @@ static bdml_status run(rp_run *r, int i, json_t **cell)
     char *text = NULL, splits[16];
 
     snprintf(splits, sizeof splits, "%d", splits_of(r));
-    BDML_GO(rp_handle(r, &h));
-    BDML_GO(rp_set(h, "kind", curves[i].kind, "splits", splits, NULL));
-    BDML_GO(bdml_read_dataset(h, curves[i].path, &data));
-    BDML_GO(bdml_path(h, data, &text));
+    GO(rp_handle(r, &h));
+    GO(rp_set(h, "kind", curves[i].kind, "splits", splits, NULL));
+    GO(bdml_read_dataset(h, curves[i].path, &data));
+    GO(bdml_path(h, data, &text));
     status = rp_take(r, text, cell);
 done:
     if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
@@ -56,17 +56,16 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
     for (int i = 0; i < CURVES; i++) cli_cell(&t, "%s", curves[i].title);
     const json_t *first = json_object_get(rp_cell(&rp_figure2, r, cells, 0), "path");
     for (size_t k = 0; k < json_array_size(first); k++) {
-        cli_cell(&t, "%g", bdml_json_number(json_array_get(first, k), "distortion"));
+        cli_cell(&t, "%g", client_real(json_array_get(first, k), "distortion"));
         for (int i = 0; i < CURVES; i++) {
             const json_t *path = json_object_get(rp_cell(&rp_figure2, r, cells, i), "path");
             const json_t *at = json_array_get(path, k);
-            rp_cell_pair(&t, "%.2f", bdml_json_number(at, "test_error"),
-                         bdml_json_number(at, "test_se"));
+            rp_cell_pair(&t, "%.2f", client_real(at, "test_error"), client_real(at, "test_se"));
         }
     }
     fputs("Test error in % (standard error over the splits) with the distortion capped at K:\n\n",
           f);
-    BDML_TRY(cli_table_print(&t, f));
+    TRY(cli_table_print(&t, f));
     fputs("\n", f);
     for (int i = 0; i < CURVES; i++) {
         const char *text = json_string_value(
@@ -81,14 +80,14 @@ static bdml_status draw(rp_run *r, const json_t *cells, const char *path)
     const char *names[CURVES];
     double x[MOST_K], y[CURVES * MOST_K];
     const json_t *first = json_object_get(rp_cell(&rp_figure2, r, cells, 0), "path");
-    int n = (int)BDML_MIN(json_array_size(first), (size_t)MOST_K);
+    int n = (int)MIN(json_array_size(first), (size_t)MOST_K);
     for (int k = 0; k < n; k++)
-        x[k] = log(bdml_json_number(json_array_get(first, (size_t)k), "distortion"));
+        x[k] = log(client_real(json_array_get(first, (size_t)k), "distortion"));
     for (int i = 0; i < CURVES; i++) {
         const json_t *list = json_object_get(rp_cell(&rp_figure2, r, cells, i), "path");
         names[i] = curves[i].title;
         for (int k = 0; k < n; k++)
-            y[i * n + k] = bdml_json_number(json_array_get(list, (size_t)k), "test_error");
+            y[i * n + k] = client_real(json_array_get(list, (size_t)k), "test_error");
     }
     cli_curves plot = {.title = "Test error against distortion",
                        .x_label = "ln K",

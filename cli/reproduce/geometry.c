@@ -17,7 +17,7 @@ static void key(const rp_run *r, int i, char *out, size_t size)
 
 static bdml_status run(rp_run *r, int i, json_t **cell)
 {
-    const double *l = bdml_ellipsoids[i];
+    const double *l = study_ellipsoids[i];
     (void)r;
     *cell = json_pack("{s:[f,f,f], s:f, s:f, s:f}", "eigenvalues", l[0], l[1], l[2], "log_det",
                       log(l[0] * l[1] * l[2]), "frobenius",
@@ -36,12 +36,12 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
     for (int i = 0; i < 3; i++) {
         const json_t *cell = rp_cell(&rp_geometry, r, cells, i);
         cli_cell(&t, "(%c)", 'a' + i);
-        cli_cell_real(&t, "%.2f", bdml_json_number(cell, "log_det"));
-        cli_cell_real(&t, "%.2f", bdml_json_number(cell, "frobenius"));
-        cli_cell_real(&t, "%.3g", bdml_json_number(cell, "kappa"));
+        cli_cell_real(&t, "%.2f", client_real(cell, "log_det"));
+        cli_cell_real(&t, "%.2f", client_real(cell, "frobenius"));
+        cli_cell_real(&t, "%.3g", client_real(cell, "kappa"));
         cli_cell(&t, "%s", paper[i]);
-        cli_cell(&t, "%.4g, %.4g, %.4g", bdml_ellipsoids[i][0], bdml_ellipsoids[i][1],
-                 bdml_ellipsoids[i][2]);
+        cli_cell(&t, "%.4g, %.4g, %.4g", study_ellipsoids[i][0], study_ellipsoids[i][1],
+                 study_ellipsoids[i][2]);
     }
     return cli_table_print(&t, f);
 }
@@ -50,7 +50,7 @@ static bdml_status draw(rp_run *r, const json_t *cells, const char *path)
 {
     bool drawn;
     (void)cells;
-    return cli_wrote(r->c, bdml_figure_write(r->c->h, "ellipsoids", NULL, path, &drawn));
+    return cli_wrote(r->c, study_figure_write(r->c->h, "ellipsoids", NULL, path, &drawn));
 }
 
 const rp_study rp_geometry = {

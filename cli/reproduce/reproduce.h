@@ -52,7 +52,7 @@ void rp_passed(const rp_run *r, char *out, size_t size);
 bdml_status rp_failed(rp_run *r, bdml_handle *h, bdml_status status);
 /* JSON text (freed) as a cell. */
 bdml_status rp_take(rp_run *r, char *text, json_t **cell);
-json_t *rp_missing(const char *fmt, ...) BDML_PRINTF(1, 2);
+json_t *rp_missing(const char *fmt, ...) CLIENT_PRINTF(1, 2);
 /* A file of the data that are not bundled ($BDML_DATA, else ../shared/data, else the folder of the setting),
  * or NULL. out: PATH_MAX bytes. */
 enum { RP_PATH = 4096 };

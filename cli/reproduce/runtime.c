@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "paper/paper.h"
-
 enum { DIMENSIONS = 4, LENGTHS = 5, PAIRS = 900, POINTS = 600 };
 static const int dimensions[DIMENSIONS] = {10, 50, 100, 300};
 static const int lengths[LENGTHS] = {100, 500, 1000, 2000, 5000};
@@ -35,67 +33,81 @@ static void key(const rp_run *r, int i, char *out, size_t size)
              data_of(r, path) ? (r->data ? r->data : "LFW") : "Gaussian");
 }
 
-/* n points of d dimensions: principal components of the data, or Gaussian. */
-static bdml_status make_points(bdml_handle *h, const bdml_dataset *data, int d, double **x,
-                               int64_t *n)
+/* A number in 0 .. 2^64-1 for each call: splitmix64. */
+static uint64_t draw_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* About normal: the sum of twelve uniform numbers, less its mean. */
+static double draw_normal(uint64_t *state)
+{
+    double sum = -6.0;
+    for (int k = 0; k < 12; k++) sum += (double)(draw_bits(state) >> 11) * 0x1p-53;
+    return sum;
+}
+
+/* Points of d dimensions: principal components of the data, or Gaussian. */
+static bdml_status make_points(bdml_handle *h, const bdml_dataset *data, int d, uint64_t *state,
+                               bdml_dataset **out)
 {
     bdml_status status = BDML_OK;
-    bdml_prepare prepare = {0};
+    bdml_prepare *pca = NULL;
     char number[16];
-    *x = NULL;
-    *n = data ? data->n : POINTS;
-    BDML_NEW(h, *x, (size_t)*n * (size_t)d);
+    double *x = NULL;
+    int64_t n = data ? bdml_dataset_points(data) : POINTS;
+
+    NEW(h, x, (size_t)n * (size_t)d);
     if (data) {
         snprintf(number, sizeof number, "%d", d);
-        BDML_GO(bdml_set(h, "pca", number));
-        BDML_GO(bdml_prepare_fit(h, &h->options, data, &prepare));
-        BDML_GO(bdml_prepare_apply(h, &prepare, *n, data->x, data->d, *x));
-        goto done;
-    }
-    bdml_rng r = bdml_rng_make((uint64_t)bdml_opt_int(h, BDML_OPT_SEED), 1);
-    for (int64_t i = 0; i < *n * d; i++) (*x)[i] = bdml_rng_normal(&r);
+        GO(bdml_set(h, "pca", number));
+        GO(bdml_fit_preparation(h, data, &pca));
+        GO(bdml_set(h, "pca", NULL));
+        GO(bdml_prepare_rows(h, pca, n, bdml_dataset_rows(data), bdml_dataset_dimension(data), x));
+    } else
+        for (int64_t i = 0; i < n * d; i++) x[i] = draw_normal(state);
+    status = bdml_dataset_from_arrays(h, n, d, x, d, NULL, out);
 done:
-    bdml_prepare_free(&prepare);
-    if (status != BDML_OK) {
-        free(*x);
-        *x = NULL;
-    }
+    bdml_free_preparation(pca);
+    free(x);
     return status;
 }
 
 /* PAIRS random impostor and target pairs. */
-static bdml_status make_pairs(bdml_handle *h, int64_t n, bdml_constraints **out)
+static bdml_status make_pairs(bdml_handle *h, int64_t n, uint64_t *state, bdml_constraints **out)
 {
     int32_t target[2 * PAIRS], impostor[2 * PAIRS];
-    bdml_rng r = bdml_rng_make((uint64_t)bdml_opt_int(h, BDML_OPT_SEED), 2);
     for (int k = 0; k < 4 * PAIRS; k += 2) {
         int32_t *pair = k < 2 * PAIRS ? target + k : impostor + k - 2 * PAIRS;
-        pair[0] = (int32_t)bdml_rng_below(&r, (uint64_t)n);
-        pair[1] = (int32_t)((pair[0] + 1 + (int64_t)bdml_rng_below(&r, (uint64_t)n - 1)) % n);
+        pair[0] = (int32_t)(draw_bits(state) % (uint64_t)n);
+        pair[1] = (int32_t)((pair[0] + 1 + (int64_t)(draw_bits(state) % (uint64_t)(n - 1))) % n);
     }
     return bdml_constraints_from_arrays(h, n, PAIRS, target, PAIRS, impostor, 0, NULL, out);
 }
 
-/* Processor seconds of T rounds of Algorithm 2 in the literal form. The bound is doubled when refused. */
-static bdml_status time_rounds(bdml_handle *h, bdml_problem *p, int d, int T, double *seconds)
+/* Processor seconds of T rounds of Algorithm 2 in the literal form: what the rounds of a whole run cost, one
+ * feasibility problem of T rounds after the other, for each round. */
+static bdml_status time_rounds(bdml_handle *h, const bdml_dataset *data, const bdml_constraints *c,
+                               int T, double *seconds)
 {
-    bdml_status status = BDML_OK;
-    bdml_paper_settings s = bdml_paper_defaults(BDML_PAPER_LIFTED);
-    bdml_mwu *w = NULL;
-    bdml_mwu_result result;
-    double bound = 2.0 * d;
-    s.literal = true;
-    s.trace = s.rho = 3.0 * d + 1.0;
-    s.rounds = T;
-    BDML_GO(bdml_mwu_new(h, p, &s, &w));
-    do {
-        clock_t start = clock();
-        BDML_GO(bdml_mwu_run(w, bound, &result));
-        *seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-        bound *= 2.0;
-    } while (result.verdict == BDML_MWU_INFEASIBLE);
-done:
-    bdml_mwu_free(w);
+    bdml_model *model = NULL;
+    char bound[32], rounds[16];
+    snprintf(bound, sizeof bound, "%d", 3 * bdml_dataset_dimension(data) + 1);
+    snprintf(rounds, sizeof rounds, "%d", T);
+    TRY(rp_set(h, "solver", "mwu", "literal", "yes", "trace", bound, "rho", bound, "rounds", rounds,
+               "kind", "pair", "reference", "none", "gap", "1", "keep-points", "no", NULL));
+    clock_t start = clock();
+    bdml_status status = bdml_train(h, data, c, &model);
+    double spent = (double)(clock() - start) / CLOCKS_PER_SEC;
+    json_t *description =
+        status == BDML_OK ? json_loads(bdml_model_describe(model), 0, NULL) : NULL;
+    double done = client_real(json_object_get(description, "certificate"), "iterations");
+    *seconds = spent * T / done;
+    json_decref(description);
+    bdml_free_model(model);
     return status;
 }
 
@@ -105,10 +117,10 @@ static bdml_status read_some(bdml_handle *h, const char *path, bdml_dataset **ou
     bdml_status status = BDML_OK;
     bdml_dataset *all = NULL;
     int64_t *row = NULL;
-    BDML_GO(bdml_read_dataset(h, path, &all));
-    int64_t n = BDML_MIN(all->n, (int64_t)POINTS);
-    BDML_NEW(h, row, n);
-    for (int64_t i = 0; i < n; i++) row[i] = i * (all->n / n);
+    GO(bdml_read_dataset(h, path, &all));
+    int64_t points = bdml_dataset_points(all), n = MIN(points, (int64_t)POINTS);
+    NEW(h, row, n);
+    for (int64_t i = 0; i < n; i++) row[i] = i * (points / n);
     status = bdml_dataset_subset(h, all, n, row, out);
 done:
     free(row);
@@ -121,22 +133,19 @@ static bdml_status time_dimension(rp_run *r, bdml_handle *h, const bdml_dataset 
 {
     bdml_status status = BDML_OK;
     bdml_constraints *constraints = NULL;
-    bdml_problem *p = NULL;
-    double *x = NULL;
-    int64_t n;
+    bdml_dataset *points = NULL;
+    uint64_t state = (uint64_t)bdml_get_number(h, "seed");
 
-    BDML_GO(make_points(h, data, d, &x, &n));
-    BDML_GO(make_pairs(h, n, &constraints));
-    BDML_GO(bdml_paper_problem(h, n, d, x, d, constraints, false, &p));
+    GO(make_points(h, data, d, &state, &points));
+    GO(make_pairs(h, bdml_dataset_points(points), &state, &constraints));
     for (int k = 0; k < lengths_of(r); k++) {
         double v;
-        BDML_GO(time_rounds(h, p, d, lengths[k], &v));
+        GO(time_rounds(h, points, constraints, lengths[k], &v));
         json_array_append_new(seconds, json_real(v));
     }
 done:
-    bdml_problem_free(p);
     bdml_free_constraints(constraints);
-    free(x);
+    bdml_free_dataset(points);
     return status;
 }
 
@@ -149,14 +158,15 @@ static bdml_status run(rp_run *r, int i, json_t **cell)
     const char *file = data_of(r, path);
     json_t *seconds = json_array();
 
-    BDML_GO(rp_handle(r, &h));
-    BDML_GO(rp_set(h, "threads", "1", r->data ? NULL : "label", "none", NULL));
-    if (file) BDML_GO(read_some(h, file, &data));
-    if (data && data->d < dimensions[i]) {
-        *cell = rp_missing("%s has %d features, fewer than %d", file, data->d, dimensions[i]);
+    GO(rp_handle(r, &h));
+    GO(rp_set(h, "threads", "1", r->data ? NULL : "label", "none", NULL));
+    if (file) GO(read_some(h, file, &data));
+    if (data && bdml_dataset_dimension(data) < dimensions[i]) {
+        *cell = rp_missing("%s has %d features, fewer than %d", file, bdml_dataset_dimension(data),
+                           dimensions[i]);
         goto done;
     }
-    BDML_GO(time_dimension(r, h, data, dimensions[i], seconds));
+    GO(time_dimension(r, h, data, dimensions[i], seconds));
     *cell = json_pack("{s:i, s:O}", "d", dimensions[i], "seconds", seconds);
 done:
     if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
@@ -188,7 +198,7 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
         for (int k = 0; k < LENGTHS; k++) cli_cell_real(&t, "%.3f", seconds_at(r, cells, i, k));
         cli_cell_real(&t, "%.3f", 1e3 * seconds_at(r, cells, i, longest) / lengths[longest]);
     }
-    BDML_TRY(cli_table_print(&t, f));
+    TRY(cli_table_print(&t, f));
     double ours = seconds_at(r, cells, 2, 2);
     if (!isnan(ours))
         fprintf(

@@ -15,7 +15,7 @@ static int progress(void *user, const char *phase, int64_t done, int64_t total)
 
 bdml_status rp_handle(rp_run *r, bdml_handle **out)
 {
-    BDML_TRY(bdml_create(out));
+    TRY(bdml_create(out));
     bdml_set_progress(*out, progress, r);
     return rp_set(*out, "threads", bdml_get(r->c->h, "threads"), "seed", bdml_get(r->c->h, "seed"),
                   "memory", bdml_get(r->c->h, "memory"), NULL);
@@ -33,16 +33,15 @@ bdml_status rp_set(bdml_handle *h, ...)
 }
 
 /* What the authors tuned. */
-static const bdml_opt tuned[] = {BDML_OPT_ROUNDS, BDML_OPT_RHO_NEGATIVE, BDML_OPT_ROW_SCALING,
-                                 BDML_OPT_DISTORTION_WEIGHT, BDML_OPT_WEIGHT_FLOOR};
+static const char *const tuned[] = {"rounds", "rho-negative", "row-scaling", "distortion-weight",
+                                    "weight-floor"};
 enum { TUNED = sizeof tuned / sizeof *tuned };
 
 bdml_status rp_pass(const rp_run *r, bdml_handle *h)
 {
     for (int i = 0; i < TUNED; i++) {
-        const char *name = bdml_option_at((int)tuned[i])->name;
-        if (bdml_opt_changed(r->c->h, tuned[i]))
-            BDML_TRY(bdml_set(h, name, bdml_get(r->c->h, name)));
+        const char *name = tuned[i];
+        if (bdml_is_given(r->c->h, name)) TRY(bdml_set(h, name, bdml_get(r->c->h, name)));
     }
     return BDML_OK;
 }
@@ -50,23 +49,23 @@ bdml_status rp_pass(const rp_run *r, bdml_handle *h)
 void rp_passed(const rp_run *r, char *out, size_t size)
 {
     for (int i = 0; i < TUNED; i++) {
-        const char *name = bdml_option_at((int)tuned[i])->name;
+        const char *name = tuned[i];
         size_t used = strlen(out);
-        if (bdml_opt_changed(r->c->h, tuned[i]))
+        if (bdml_is_given(r->c->h, name))
             snprintf(out + used, size - used, " %s=%s", name, bdml_get(r->c->h, name));
     }
 }
 
 bdml_status rp_failed(rp_run *r, bdml_handle *h, bdml_status status)
 {
-    return bdml_fail(r->c->h, status, "%s: %s", r->what, bdml_last_error(h));
+    return client_fail(r->c->h, status, "%s: %s", r->what, bdml_last_error(h));
 }
 
 bdml_status rp_take(rp_run *r, char *text, json_t **cell)
 {
     *cell = text ? json_loads(text, 0, NULL) : NULL;
     bdml_free_bytes(text);
-    return *cell ? BDML_OK : bdml_fail(r->c->h, BDML_ERR_MEMORY, "%s: out of memory", r->what);
+    return *cell ? BDML_OK : client_fail(r->c->h, BDML_ERR_MEMORY, "%s: out of memory", r->what);
 }
 
 json_t *rp_missing(const char *fmt, ...)
@@ -76,7 +75,7 @@ json_t *rp_missing(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return json_pack("{s:o}", "missing", bdml_json_text(text));
+    return json_pack("{s:o}", "missing", client_text(text));
 }
 
 const char *rp_data(const char *name, char *out)
@@ -93,10 +92,10 @@ void rp_cell_pair(cli_table *t, const char *fmt, double v, double spread)
         cli_cell(t, "-");
         return;
     }
-    bdml_snprintf(t->h->c_locale, number, sizeof number, fmt, v);
+    snprintf(number, sizeof number, fmt, v);
     snprintf(both, sizeof both, "%s", number);
     if (!isnan(spread)) {
-        bdml_snprintf(t->h->c_locale, number, sizeof number, fmt, spread);
+        snprintf(number, sizeof number, fmt, spread);
         snprintf(both + strlen(both), sizeof both - strlen(both), " (%s)", number);
     }
     cli_cell(t, "%s", both);

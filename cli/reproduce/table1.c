@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "evaluate/evaluate.h"
-
 enum { SETS = 5, LEAST_SPLITS = 5 };
 
 typedef struct set {
@@ -42,21 +40,22 @@ enum { ROWS = sizeof rows / sizeof *rows, BDML_ROW = ROWS - 1 };
 
 /* ---- methods: those of the paper, then the rest of the library's ----------------------------------------- */
 
-static const bdml_method *method_named(const char *name)
+static bool is_method(const char *name)
 {
-    for (int i = 0; bdml_method_at(i); i++)
-        if (strcmp(bdml_method_at(i)->name, name) == 0) return bdml_method_at(i);
-    return NULL;
+    for (int i = 0; i < bdml_method_count(); i++)
+        if (strcmp(bdml_method_name(i), name) == 0) return true;
+    return false;
 }
 
 /* The k-th method of the library that classifies and is not in the paper's table, or NULL. */
-static const bdml_method *other_method(int k)
+static const char *other_method(int k)
 {
-    for (int i = 0; bdml_method_at(i); i++) {
-        const bdml_method *m = bdml_method_at(i);
-        bool listed = !(m->uses & BDML_USES_LABELS) || (m->uses & BDML_USES_DOMAINS);
-        for (int j = 0; j < ROWS; j++) listed = listed || strcmp(rows[j].method, m->name) == 0;
-        if (!listed && k-- == 0) return m;
+    for (int i = 0; i < bdml_method_count(); i++) {
+        const char *name = bdml_method_name(i);
+        int uses = bdml_method_uses(i);
+        bool listed = !(uses & BDML_USES_LABELS) || (uses & BDML_USES_DOMAINS);
+        for (int j = 0; j < ROWS; j++) listed = listed || strcmp(rows[j].method, name) == 0;
+        if (!listed && k-- == 0) return name;
     }
     return NULL;
 }
@@ -70,7 +69,7 @@ static int method_count(void)
 
 static const char *method_name(int k)
 {
-    return k < ROWS ? rows[k].method : other_method(k - ROWS)->name;
+    return k < ROWS ? rows[k].method : other_method(k - ROWS);
 }
 
 static bool of_pairs(int k)
@@ -106,23 +105,23 @@ static bdml_status run_cell(rp_run *r, int s, int k, int splits, json_t **cell)
     char *text = NULL, number[16];
     bool generated;
 
-    if (!method_named(method_name(k))) {
+    if (!is_method(method_name(k))) {
         *cell = rp_missing("the library has no method '%s' yet", method_name(k));
         return BDML_OK;
     }
     snprintf(number, sizeof number, "%d", splits);
-    BDML_GO(rp_handle(r, &h));
-    BDML_GO(rp_set(h, "methods", method_name(k), "splits", number, "scale", sets[s].scale, "kind",
-                   of_pairs(k) ? "pair" : "triplet", NULL));
-    BDML_GO(read_set(h, s, &data, &generated));
+    GO(rp_handle(r, &h));
+    GO(rp_set(h, "methods", method_name(k), "splits", number, "scale", sets[s].scale, "kind",
+              of_pairs(k) ? "pair" : "triplet", NULL));
+    GO(read_set(h, s, &data, &generated));
     status = bdml_evaluate(h, data, &text);
     if (status == BDML_ERR_DATA || status == BDML_ERR_LAPACK) { /* refused: the others go on */
         *cell = rp_missing("%s on %s: %s", method_name(k), sets[s].title, bdml_last_error(h));
         status = BDML_OK;
         goto done;
     }
-    BDML_GO(status);
-    BDML_GO(rp_take(r, text, cell));
+    GO(status);
+    GO(rp_take(r, text, cell));
     if (generated) json_object_set_new(*cell, "generated", json_true());
 done:
     if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
@@ -198,8 +197,8 @@ static bdml_status print_errors(rp_run *r, const table *of, const json_t *cells,
         for (int i = 0; i < of->sets; i++) {
             int s = of->set[i];
             const json_t *result = result_of(cells, s, k, of->splits[i]);
-            rp_cell_pair(&t, "%.2f", bdml_json_number(result, "error_mean"),
-                         bdml_json_number(result, "error_std"));
+            rp_cell_pair(&t, "%.2f", client_real(result, "error_mean"),
+                         client_real(result, "error_std"));
             if (of->paper && k < ROWS)
                 rp_cell_pair(&t, "%.2f", rows[k].error[s], rows[k].deviation[s]);
             else if (of->paper)
@@ -226,7 +225,7 @@ static bdml_status difference_cell(rp_run *r, cli_table *t, const json_t *mine, 
         cli_cell(t, "-");
         return BDML_OK;
     }
-    double *v = bdml_calloc(r->c->h, 2 * (size_t)n, sizeof *v);
+    double *v = client_alloc(r->c->h, 2 * (size_t)n, sizeof *v);
     if (!v) return BDML_ERR_MEMORY;
     list_of(mine, v);
     list_of(other, v + n);
@@ -255,8 +254,8 @@ static bdml_status print_differences(rp_run *r, const table *of, const json_t *c
         label_cell(&t, k);
         for (int i = 0; i < of->sets; i++) {
             int s = of->set[i];
-            BDML_TRY(difference_cell(r, &t, result_of(cells, s, BDML_ROW, of->splits[i]),
-                                     result_of(cells, s, k, of->splits[i])));
+            TRY(difference_cell(r, &t, result_of(cells, s, BDML_ROW, of->splits[i]),
+                                result_of(cells, s, k, of->splits[i])));
         }
     }
     return cli_table_print(&t, f);
@@ -274,8 +273,8 @@ static bdml_status print_costs(rp_run *r, const table *of, const json_t *cells, 
         label_cell(&t, k);
         for (int i = 0; i < of->sets; i++) {
             const json_t *result = result_of(cells, of->set[i], k, of->splits[i]);
-            double kappa = bdml_json_number(result, "kappa"),
-                   seconds = bdml_json_number(result, "fit_seconds");
+            double kappa = client_real(result, "kappa"),
+                   seconds = client_real(result, "fit_seconds");
             if (isnan(seconds))
                 cli_cell(&t, "-");
             else if (isnan(kappa))
@@ -289,8 +288,8 @@ static bdml_status print_costs(rp_run *r, const table *of, const json_t *cells, 
 
 static bdml_status print_table(rp_run *r, const table *of, const json_t *cells, FILE *f)
 {
-    BDML_TRY(print_errors(r, of, cells, f));
-    BDML_TRY(print_differences(r, of, cells, f));
+    TRY(print_errors(r, of, cells, f));
+    TRY(print_differences(r, of, cells, f));
     return print_costs(r, of, cells, f);
 }
 

@@ -27,7 +27,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+/* The version is written here and nowhere else: CMake reads these three lines. */
+#define BDML_VERSION_MAJOR 0
+#define BDML_VERSION_MINOR 1
+#define BDML_VERSION_PATCH 0
+
+/* Programs that link the static library on Windows define BDML_STATIC. */
+#if defined(_WIN32) && !defined(BDML_STATIC)
+#ifdef BDML_BUILDING
+#define BDML_API __declspec(dllexport)
+#else
+#define BDML_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
 #define BDML_API __attribute__((visibility("default")))
 #else
 #define BDML_API
@@ -51,7 +63,7 @@ typedef enum bdml_status {
     BDML_ERR_INFEASIBLE = -8 /* proven: no metric meets the constraints */
 } bdml_status;
 
-BDML_API const char *bdml_version(void);                   /* "0.1.0" */
+BDML_API const char *bdml_version(void); /* "0.1.0": of the library that is linked */
 BDML_API const char *bdml_status_text(bdml_status status); /* a static string */
 
 /* ---- handle ------------------------------------------------------------------------------- */
@@ -74,8 +86,12 @@ BDML_API bdml_status bdml_create(bdml_handle **out);
 BDML_API void bdml_free(bdml_handle *h);
 BDML_API const char *
 bdml_last_error(const bdml_handle *h); /* of the last call that failed, or "" */
+/* Put a line of one's own there (a tool over the library, a callback), and return status. */
+BDML_API bdml_status bdml_set_error(bdml_handle *h, bdml_status status, const char *line);
 BDML_API void bdml_set_progress(bdml_handle *h, bdml_progress_fn fn, void *user);
 BDML_API void bdml_set_log(bdml_handle *h, bdml_log_fn fn, void *user);
+/* Say a line to the log, as the library does: a warning that was told is not told again. */
+BDML_API void bdml_log_line(bdml_handle *h, bdml_log_level level, const char *line);
 
 /* Seconds spent in each phase of work since bdml_create; phases are enumerable. */
 BDML_API int bdml_phase_count(void);
@@ -133,6 +149,20 @@ BDML_API bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_da
 /* Copy arrays. y: n labels, any integers (each different one is a class, ascending), or NULL. */
 BDML_API bdml_status bdml_dataset_from_arrays(bdml_handle *h, int64_t n, int d, const double *x,
                                               int64_t ld, const int64_t *y, bdml_dataset **out);
+/* NaN in x is a missing value, and goes as the setting "missing" says: refused, its row dropped, or filled
+ * in by the mean that training fits. The same from single precision: */
+BDML_API bdml_status bdml_dataset_from_floats(bdml_handle *h, int64_t n, int d, const float *x,
+                                              int64_t ld, const int64_t *y, bdml_dataset **out);
+/* Names in the order of bdml_dataset_class_name (one for each class) and of the columns; copied. Class
+ * names must differ. NULL: leave them. */
+BDML_API bdml_status bdml_dataset_set_names(bdml_handle *h, bdml_dataset *data,
+                                            const char *const *classes,
+                                            const char *const *features);
+/* The rows listed, as a data set of its own with the same classes and names. */
+BDML_API bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
+                                         const int64_t *rows, bdml_dataset **out);
+/* Put the column means in the places of missing values: for data that are to be written out. */
+BDML_API bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data);
 /* Write by the ending of the name: .csv, .tsv, .svm/.svmlight/.libsvm, .npy (labels beside it in
  * NAME.labels.npy), and ".csv" for "-". The file appears whole or not at all. */
 BDML_API bdml_status bdml_write_dataset(bdml_handle *h, const bdml_dataset *data, const char *path);
@@ -148,6 +178,65 @@ BDML_API const char *bdml_dataset_feature_name(const bdml_dataset *data, int j);
 
 /* The waveform data of Breiman et al. 1984 (21 features, 3 classes), n points from the seed. */
 BDML_API bdml_status bdml_generate_waveform(bdml_handle *h, int64_t n, bdml_dataset **out);
+
+/* ---- files of any length ----------------------------------------------------------------------- */
+
+/* The rows of a file block by block, as they stand there. */
+typedef struct bdml_source bdml_source;
+
+/* As bdml_read_dataset, but nothing is read beyond what the head of the file says. d: features that a model
+ * wants, or 0; where it is given, a file of exactly that many columns has no label column. */
+BDML_API bdml_status bdml_open_source(bdml_handle *h, const char *path, int d, bdml_source **out);
+BDML_API void bdml_close_source(bdml_source *source);
+/* Up to `most` rows: *n of them, 0 at the end. x: most*d out, NaN where a value is missing. label: class
+ * number, -1 = none. line: where each row stands, for messages: line of a text, else row from 1. */
+BDML_API bdml_status bdml_read_rows(bdml_handle *h, bdml_source *source, int64_t most, double *x,
+                                    int32_t *label, int64_t *line, int64_t *n);
+BDML_API const char *bdml_source_name(const bdml_source *source); /* for messages */
+BDML_API int bdml_source_dimension(const bdml_source *source);
+BDML_API int64_t bdml_source_points(const bdml_source *source); /* as announced; -1: not known */
+BDML_API int bdml_source_labelled(const bdml_source *source);
+/* Classes met so far, numbered as they came. */
+BDML_API int bdml_source_classes(const bdml_source *source);
+BDML_API const char *bdml_source_class_name(const bdml_source *source, int c); /* or NULL */
+/* order[k]: the class that comes k-th in the order of names, which is that of a data set. */
+BDML_API bdml_status bdml_source_order_classes(bdml_handle *h, const bdml_source *source,
+                                               int32_t *order);
+BDML_API const char *bdml_source_feature_name(const bdml_source *source, int j); /* or NULL */
+
+/* A file that appears whole or not at all: written beside its place, and put there by commit. "-" is
+ * standard output. commit frees the file also when it fails; discard leaves nothing behind. */
+typedef struct bdml_file bdml_file;
+BDML_API bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out);
+BDML_API bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
+BDML_API bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f);
+BDML_API void bdml_file_discard(bdml_file *f);
+
+/* ---- preparing ------------------------------------------------------------------------------- */
+
+/* Fill-in of missing values, scaling and PCA, fitted on data by the settings of group "prepare" and
+ * "missing": what training does first, by itself. */
+typedef struct bdml_prepare bdml_prepare;
+BDML_API bdml_status bdml_fit_preparation(bdml_handle *h, const bdml_dataset *data,
+                                          bdml_prepare **out);
+BDML_API void bdml_free_preparation(bdml_prepare *p);
+BDML_API int bdml_preparation_dimension(const bdml_prepare *p); /* of prepared rows */
+/* Share of the variance that PCA keeps; NaN without PCA. */
+BDML_API double bdml_preparation_variance(const bdml_prepare *p);
+BDML_API int bdml_preparation_fills(const bdml_prepare *p); /* 1: missing values are filled in */
+/* z: n rows of bdml_preparation_dimension out. */
+BDML_API bdml_status bdml_prepare_rows(bdml_handle *h, const bdml_prepare *p, int64_t n,
+                                       const double *x, int64_t ld, double *z);
+
+/* ---- splits ---------------------------------------------------------------------------------- */
+
+/* Random split number `split` by the settings test-fraction, stratify and seed, as bdml_evaluate makes them.
+ * order: n row numbers out, the first *train to learn from, the rest to test on, each part ascending. */
+BDML_API bdml_status bdml_split(bdml_handle *h, const bdml_dataset *data, int split, int64_t *order,
+                                int64_t *train);
+/* fold[i] in 0..folds-1 by the settings stratify and seed; sizes equal up to one. */
+BDML_API bdml_status bdml_deal_folds(bdml_handle *h, const bdml_dataset *data, int folds,
+                                     int32_t *fold);
 
 /* ---- nearest neighbours -------------------------------------------------------------------- */
 
@@ -182,6 +271,11 @@ BDML_API int64_t bdml_constraints_count(const bdml_constraints *c);   /* m */
 BDML_API int64_t bdml_constraints_targets(const bdml_constraints *c); /* pairs in the objective */
 /* Rows of constraint t: i, j, k with j = -1 for a pair constraint. */
 BDML_API bdml_status bdml_constraints_at(const bdml_constraints *c, int64_t t, int32_t rows[3]);
+BDML_API double bdml_constraints_margin(const bdml_constraints *c, int64_t t); /* 1 unless given */
+/* Rows i, j of target pair t. */
+BDML_API bdml_status bdml_constraints_target_at(const bdml_constraints *c, int64_t t,
+                                                int32_t rows[2]);
+BDML_API int64_t bdml_constraints_points(const bdml_constraints *c); /* n, rows of the data */
 /* A margin or a weight (soft form) per constraint, finite and above 0, in the order of
  * bdml_constraints_at; NULL: all 1. Copied. */
 BDML_API bdml_status bdml_constraints_set_margins(bdml_handle *h, bdml_constraints *c,
@@ -193,6 +287,26 @@ BDML_API int64_t bdml_constraints_duplicates(const bdml_constraints *c);
 BDML_API int64_t bdml_constraints_contradictions(const bdml_constraints *c);
 BDML_API void bdml_free_constraints(bdml_constraints *c);
 
+/* Pairs of rows with the answer, in folds or not: what verification learns from and is measured on. */
+typedef struct bdml_labelled_pairs bdml_labelled_pairs;
+
+/* A file of lines i,j,same or fold,i,j,same; with `answers` 0 also lines i,j. n: rows of the data. */
+BDML_API bdml_status bdml_read_pairs(bdml_handle *h, const char *path, int64_t n, int answers,
+                                     bdml_labelled_pairs **out);
+/* rows: 2*count row numbers. same: 1 or 0, or NULL: not known. fold: any numbers, or NULL: none. */
+BDML_API bdml_status bdml_pairs_from_arrays(bdml_handle *h, int64_t n, int64_t count,
+                                            const int32_t *rows, const int32_t *same,
+                                            const int32_t *fold, bdml_labelled_pairs **out);
+BDML_API int64_t bdml_pairs_count(const bdml_labelled_pairs *pairs);
+BDML_API const int32_t *bdml_pairs_rows(const bdml_labelled_pairs *pairs);
+BDML_API const int32_t *bdml_pairs_same(const bdml_labelled_pairs *pairs);  /* or NULL */
+BDML_API const int32_t *bdml_pairs_folds(const bdml_labelled_pairs *pairs); /* from 0, or NULL */
+/* To train on: pairs that are the same as targets, the others to be kept apart; folds stay together. */
+BDML_API bdml_status bdml_constraints_from_pairs(bdml_handle *h, int64_t n,
+                                                 const bdml_labelled_pairs *pairs,
+                                                 bdml_constraints **out);
+BDML_API void bdml_free_pairs(bdml_labelled_pairs *pairs);
+
 /* ---- training and the model ------------------------------------------------------------------ */
 
 /* A model is: preparation fitted on the training data (fill-in of missing values, scaling, PCA),
@@ -202,6 +316,20 @@ typedef struct bdml_model bdml_model;
 BDML_API int bdml_method_count(void);
 BDML_API const char *bdml_method_name(int i); /* "euclidean", "whiten", ... */
 BDML_API const char *bdml_method_help(int i);
+BDML_API int bdml_method_uses(int i); /* sum of bdml_uses: what it can learn from; 0 out of range */
+/* The number of the method of that name; -1, with the list of names as the error, when there is none. */
+BDML_API int bdml_find_method(bdml_handle *h, const char *name);
+
+typedef enum bdml_uses {
+    BDML_USES_NOTHING = 1, /* points alone */
+    BDML_USES_LABELS = 2,  /* the classes of the points */
+    BDML_USES_PAIRS = 4,   /* given constraints: similar pairs (targets) and dissimilar ones */
+    BDML_USES_DOMAINS = 8  /* points of a second domain, and cannot do without */
+} bdml_uses;
+
+/* Reference metrics that the setting "reference" knows by name. */
+BDML_API int bdml_reference_count(void);
+BDML_API const char *bdml_reference_name(int i);
 
 /* Learn by the setting "method". constraints may be NULL: mined where the method needs them.
  * BDML_ERR_INFEASIBLE: proven that no metric meets the hard constraints; *out is then not a metric but
@@ -213,6 +341,8 @@ BDML_API bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
 BDML_API bdml_status bdml_model_from_map(bdml_handle *h, int q, int d, const double *l,
                                          int is_metric, bdml_model **out);
 BDML_API void bdml_free_model(bdml_model *model);
+BDML_API int bdml_model_is_proof(const bdml_model *model);       /* 1: no metric, see bdml_train */
+BDML_API int64_t bdml_checkpoints_written(const bdml_handle *h); /* by the last training */
 
 BDML_API int bdml_model_input_dimension(const bdml_model *model); /* of raw points */
 BDML_API int
@@ -221,12 +351,27 @@ BDML_API int bdml_model_output_dimension(const bdml_model *model); /* rows of L 
 BDML_API double bdml_model_kappa(const bdml_model *model); /* of M, infinite when singular */
 BDML_API bdml_status bdml_model_get_map(bdml_handle *h, const bdml_model *model, double *l);
 BDML_API bdml_status bdml_model_get_metric(bdml_handle *h, const bdml_model *model, double *m);
+/* Eigenvalues of M, ascending, one for each metric dimension. */
+BDML_API bdml_status bdml_model_eigenvalues(bdml_handle *h, const bdml_model *model,
+                                            double *lambda);
+/* The reference map R that the distortion is capped relative to, M = R'NR with kappa(N) <= K: its rows
+ * (0: there is none, R is the identity), R itself (rows of metric dimension), and the eigenvalues of N,
+ * ascending. */
+BDML_API int bdml_model_reference_rows(const bdml_model *model);
+BDML_API bdml_status bdml_model_get_reference(bdml_handle *h, const bdml_model *model, double *r);
+BDML_API bdml_status bdml_model_relative_eigenvalues(bdml_handle *h, const bdml_model *model,
+                                                     double *lambda);
+/* Parts of the model, valid while it is: preparation; the constraints it was learned from, or NULL. */
+BDML_API const bdml_prepare *bdml_model_preparation(const bdml_model *model);
+BDML_API const bdml_constraints *bdml_model_constraints(const bdml_model *model);
 /* The self-description as JSON text: method, settings, classes, certificate. Valid while the model is. */
 BDML_API const char *bdml_model_describe(const bdml_model *model);
 
 /* z: n rows of q doubles out. x: raw points; NaN stands for a missing value where the model fills in. */
 BDML_API bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n,
                                     const double *x, int64_t ld, double *z);
+BDML_API bdml_status bdml_transform_floats(bdml_handle *h, const bdml_model *model, int64_t n,
+                                           const float *x, int64_t ld, float *z);
 /* Squared distances of `count` pairs of raw rows of x: pairs holds 2*count row numbers. */
 BDML_API bdml_status bdml_distances(bdml_handle *h, const bdml_model *model, int64_t n,
                                     const double *x, int64_t ld, int64_t count,
@@ -264,9 +409,16 @@ BDML_API int bdml_voters_classes(const bdml_voters *voters);
 BDML_API bdml_status bdml_vote(bdml_handle *h, bdml_voters *voters, int64_t n, const double *x,
                                int64_t ld, int32_t *label, double *share);
 BDML_API void bdml_free_voters(bdml_voters *voters);
+/* Let the model keep these labelled points, in place of its own, to vote. A model without classes takes those
+ * of the data. */
+BDML_API bdml_status bdml_model_set_points(bdml_handle *h, bdml_model *model,
+                                           const bdml_dataset *train);
+BDML_API int64_t bdml_model_points(const bdml_model *model); /* kept to vote, 0 = none */
+BDML_API const char *bdml_model_feature_name(const bdml_model *model, int j); /* or NULL */
 BDML_API int bdml_model_classes(const bdml_model *model);
 BDML_API const char *bdml_model_class_name(const bdml_model *model, int c);
 
+/* Of models and of proofs alike. */
 BDML_API bdml_status bdml_save_model(bdml_handle *h, const bdml_model *model, const char *path);
 BDML_API bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out);
 /* To and from memory; *bytes is freed by bdml_free_bytes. */
@@ -287,6 +439,10 @@ BDML_API bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, 
 BDML_API bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *data,
                                   int *confirmed, char **json);
 
+/* The same for a model or proof in memory. */
+BDML_API bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model,
+                                        const bdml_dataset *data, int *confirmed, char **json);
+
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
 /* Train and test the methods of the setting "methods" (or "method") side by side on the same splits,
@@ -306,12 +462,32 @@ BDML_API bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source,
  * Settings as in training (reference auto: zscore) and splits, test-fraction, stratify, se-rule.
  * *json: the result as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json);
+/* Whether the settings fit a path: to be told before the data are read. */
+BDML_API bdml_status bdml_check_path(bdml_handle *h);
 
 /* Verification: which pairs of rows are the same? The labelled pairs of the setting pairs-file are
  * split into folds (its fold column, or the setting "folds" at random); each fold is tested with a
  * metric and a threshold learned on the pairs of the others, for each of the setting "methods".
  * *json: accuracy, ROC and the rest as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json);
+/* The same with pairs in memory instead of the setting pairs-file; they need answers. */
+BDML_API bdml_status bdml_verify_pairs(bdml_handle *h, const bdml_dataset *data,
+                                       const bdml_labelled_pairs *pairs, char **json);
+
+/* The certified engine and the paper's algorithm in its forms on one problem, that of the settings with hard
+ * margins: outcome, kappa, misses, objective and proven bound of each. *json: as above. */
+BDML_API bdml_status bdml_compare_solvers(bdml_handle *h, const bdml_dataset *data, char **json);
+
+/* Two methods on the same splits: errors a and b of each. ratio: test rows over training rows for random
+ * splits, which share rows (the correction of Nadeau and Bengio 2003); 0 for folds: the plain paired t-test. */
+typedef struct bdml_paired {
+    double difference;      /* mean of a - b: below 0 when a is better */
+    double error;           /* its standard error as if the splits were independent */
+    double error_corrected; /* of Nadeau and Bengio: random splits share their rows */
+    double t, degrees, p;   /* two-sided; NaN with one split */
+    int wins, ties, losses; /* of a */
+} bdml_paired;
+BDML_API bdml_paired bdml_compare_paired(int n, const double *a, const double *b, double ratio);
 
 #ifdef __cplusplus
 }

@@ -250,15 +250,9 @@ int bdml_vsnprintf(locale_t c, char *out, size_t size, const char *fmt, va_list 
 
 bool bdml_ends_in(const char *path, const char *ending); /* ".csv", upper or lower case */
 
-/* The only way the library writes a file: into a temporary file beside it, then fsync and rename,
- * so that a reader sees the old file or the whole new one. "-" is standard output and devices are
- * written directly. */
-typedef struct bdml_file bdml_file;
-bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out);
-bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
-bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f); /* frees f, also when it fails */
+/* The only way the library writes a file is bdml_file_* of bdml.h: into a temporary file beside it, then
+ * fsync and rename, so that a reader sees the old file or the whole new one. Devices are written directly. */
 /* The path being written, for libraries that open files themselves; NULL for standard output. */
 const char *bdml_file_path(const bdml_file *f);
-void bdml_file_discard(bdml_file *f); /* nothing is left behind; NULL is fine */
 
 #endif

@@ -65,7 +65,9 @@ bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out)
     bdml_file *f;
     int fd = -1;
 
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!h || !out) return BDML_ERR_ARGUMENT;
+    if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_file_create: path must not be NULL");
     BDML_NEW(h, f, 1);
     /* Through a symbolic link the file it points to is replaced, not the link. */
     char *real = realpath(path, NULL);

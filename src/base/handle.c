@@ -80,9 +80,12 @@ bool bdml_is_deterministic(const bdml_handle *h)
 
 /* ---- status and errors ----------------------------------------------------------------------- */
 
+#define TEXT_OF(number)             #number
+#define DOTTED(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
 const char *bdml_version(void)
 {
-    return BDML_VERSION;
+    return DOTTED(BDML_VERSION_MAJOR, BDML_VERSION_MINOR, BDML_VERSION_PATCH);
 }
 
 const char *bdml_status_text(bdml_status status)
@@ -122,6 +125,11 @@ bdml_status(bdml_fail)(bdml_handle *h, bdml_status status, const char *fmt, ...)
     bdml_vsnprintf(h->c_locale, h->error, sizeof h->error, fmt, ap);
     va_end(ap);
     return status;
+}
+
+bdml_status bdml_set_error(bdml_handle *h, bdml_status status, const char *line)
+{
+    return h ? bdml_fail(h, status, "%s", line ? line : "") : status;
 }
 
 bdml_status bdml_fail_context(bdml_handle *h, bdml_status status, const char *fmt, ...)
@@ -178,6 +186,11 @@ void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...)
     va_end(ap);
     if (level == BDML_LOG_WARNING && told_before(h, line)) return;
     h->log(h->log_user, level, line);
+}
+
+void bdml_log_line(bdml_handle *h, bdml_log_level level, const char *line)
+{
+    if (h && line) bdml_log(h, level, "%s", line);
 }
 
 bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_t total)

@@ -9,14 +9,6 @@
 #include "neighbors/neighbors.h"
 #include "problem/problem.h"
 
-/* What a method can learn from. */
-typedef enum bdml_uses {
-    BDML_USES_NOTHING = 1, /* points alone */
-    BDML_USES_LABELS = 2,  /* the classes of the points */
-    BDML_USES_PAIRS = 4,   /* given constraints: similar pairs (targets) and dissimilar ones */
-    BDML_USES_DOMAINS = 8  /* points of a second domain, and cannot do without */
-} bdml_uses;
-
 /* Points of the domain to adapt to, prepared as the training points are. */
 typedef struct bdml_domain {
     int64_t n;

@@ -484,8 +484,8 @@ static bool indices_fit(const bdml_evidence *e, int64_t n)
     return true;
 }
 
-bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
-                               const bdml_dataset *data, bdml_verdict *verdict)
+bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                                  const bdml_dataset *data, bdml_verdict *verdict)
 {
     bdml_status status = BDML_OK;
     work w = {

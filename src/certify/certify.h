@@ -46,8 +46,8 @@ void bdml_verdict_note(bdml_verdict *v, const char *what, bool passed, locale_t 
                        ...) BDML_PRINTF(5, 6);
 /* Check model and evidence against the data they were learned from. Only trouble (memory, data that do
  * not fit the model) is a failure; a refuted claim is BDML_OK with confirmed = false. */
-bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
-                               const bdml_dataset *data, bdml_verdict *verdict);
+bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                                  const bdml_dataset *data, bdml_verdict *verdict);
 
 /* ---- what goes with the claim (description.c) --------------------------------------------------------- */
 

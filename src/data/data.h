@@ -47,11 +47,6 @@ bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const
                               bdml_dataset **out);
 /* Read a matrix: every column a number, none of them a label, whatever the settings say of the data. */
 bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
-/* Rows `rows` of `data`, same classes and names. */
-bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
-                                const int64_t *rows, bdml_dataset **out);
-/* Put the column means in the places of missing values: for data that are to be written out. */
-bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data);
 /* BDML_ERR_DATA unless there are labels, of at least two classes. */
 bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
 /* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. */
@@ -69,8 +64,6 @@ typedef struct bdml_block {
     int32_t *label; /* number into source->classes, -1 = none */
     int64_t *line;  /* line (text formats) or row from 1 (binary ones) of each row, for messages */
 } bdml_block;
-
-typedef struct bdml_source bdml_source;
 
 typedef struct bdml_source_ops {
     /* Append rows to the block until it is full or the file ends (then b->n < b->capacity). */
@@ -201,7 +194,7 @@ bdml_status bdml_write_mat_matrix(bdml_handle *h, const char *path, const char *
  *     x <- basis' (x - center)  (PCA)
  *
  * Constant columns get infinite width and become 0: they carry no information and cannot blow up. */
-typedef struct bdml_prepare {
+struct bdml_prepare {
     int d_in, d_out;
     double *fill;    /* d_in, or NULL: missing values are refused */
     int scale;       /* BDML_SCALE_... */
@@ -210,7 +203,7 @@ typedef struct bdml_prepare {
     double *center;  /* d_in, PCA; else NULL */
     double *basis;   /* d_in x d_out column-major, orthonormal columns, PCA; else NULL */
     double variance; /* share of variance that PCA kept; 1 without */
-} bdml_prepare;
+};
 
 /* p->fill = means of the columns' values that are there. */
 bdml_status bdml_prepare_means(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);

@@ -64,14 +64,18 @@ bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_
 {
     bdml_status status;
     bdml_dataset *part = NULL;
-    size_t d = (size_t)data->d;
 
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!data || !out || count < 0 || (count > 0 && !rows))
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_dataset_subset: data, rows and out must not be NULL");
     for (int64_t i = 0; i < count; i++)
         if (rows[i] < 0 || rows[i] >= data->n)
             return bdml_fail(h, BDML_ERR_ARGUMENT,
                              "row %lld is not among the %lld rows of the data", (long long)rows[i],
                              (long long)data->n);
+    size_t d = (size_t)data->d;
     BDML_GO(bdml_dataset_new(h, count, data->d, data->classes, &part));
     for (int64_t i = 0; i < count; i++) {
         memcpy(part->x + (size_t)i * d, data->x + (size_t)rows[i] * d, d * sizeof *part->x);
@@ -95,6 +99,8 @@ done:
 bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
 {
     bdml_status status = BDML_OK;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_dataset_fill: data must not be NULL");
     bdml_prepare means = {.d_in = data->d};
     size_t d = (size_t)data->d;
     BDML_GO(bdml_prepare_means(h, data, &means));
@@ -102,81 +108,6 @@ bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
         if (isnan(data->x[k])) data->x[k] = means.fill[k % d];
 done:
     bdml_prepare_free(&means);
-    return status;
-}
-
-/* ---- from arrays ----------------------------------------------------------------------------- */
-
-static int compare_labels(const void *a, const void *b)
-{
-    int64_t p, q;
-    memcpy(&p, a, sizeof p);
-    memcpy(&q, b, sizeof q);
-    return (p > q) - (p < q);
-}
-
-/* The different labels, ascending, into the front of `sorted`, and how many there are. */
-static int64_t distinct_labels(int64_t n, const int64_t *y, int64_t *sorted)
-{
-    int64_t count = 0;
-    memcpy(sorted, y, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
-    for (int64_t i = 0; i < n; i++)
-        if (i == 0 || sorted[i] != sorted[count - 1]) sorted[count++] = sorted[i];
-    return count;
-}
-
-static bdml_status check_arrays(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld)
-{
-    if (n < 1 || d < 1 || ld < d)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "n, d and ld must be positive and ld >= d, got n %lld, d %d, ld %lld",
-                         (long long)n, d, (long long)ld);
-    if (n > INT32_MAX)
-        return bdml_fail(h, BDML_ERR_DATA, "%lld rows are too many: at most %d can be indexed",
-                         (long long)n, INT32_MAX);
-    for (int64_t i = 0; i < n; i++)
-        for (int j = 0; j < d; j++)
-            if (!isfinite(x[i * ld + j]))
-                return bdml_fail(h, BDML_ERR_DATA, "x at row %lld, column %d is %s: must be finite",
-                                 (long long)i, j, isnan(x[i * ld + j]) ? "NaN" : "infinite");
-    return BDML_OK;
-}
-
-bdml_status bdml_dataset_from_arrays(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                                     const int64_t *y, bdml_dataset **out)
-{
-    bdml_status status = BDML_OK;
-    bdml_dataset *data = NULL;
-    int64_t *sorted = NULL, classes = 0;
-
-    if (out) *out = NULL;
-    if (!h) return BDML_ERR_ARGUMENT;
-    if (!x || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "x and out must not be NULL");
-    BDML_TRY(check_arrays(h, n, d, x, ld));
-    if (y) {
-        sorted = bdml_alloc(h, (size_t)n, sizeof *sorted);
-        if (!sorted) return BDML_ERR_MEMORY;
-        classes = distinct_labels(n, y, sorted);
-    }
-    BDML_GO(bdml_dataset_new(h, n, d, (int)classes, &data));
-    for (int64_t i = 0; i < n; i++)
-        memcpy(data->x + (size_t)i * (size_t)d, x + i * ld, (size_t)d * sizeof *x);
-    for (int64_t i = 0; i < n && y; i++) {
-        int64_t *at = bsearch(&y[i], sorted, (size_t)classes, sizeof *sorted, compare_labels);
-        data->y[i] = (int32_t)(at - sorted);
-    }
-    for (int64_t c = 0; c < classes; c++) {
-        char text[BDML_NUMBER_SIZE];
-        snprintf(text, sizeof text, "%lld", (long long)sorted[c]);
-        if (!(data->class_name[c] = bdml_strdup(h, text))) BDML_GO(BDML_ERR_MEMORY);
-    }
-done:
-    free(sorted);
-    if (status == BDML_OK)
-        *out = data;
-    else
-        bdml_free_dataset(data);
     return status;
 }
 

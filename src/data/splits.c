@@ -116,3 +116,32 @@ bdml_status bdml_split_folds(bdml_handle *h, int64_t n, const int32_t *y, int fo
     groups_free(&g);
     return BDML_OK;
 }
+
+/* ---- by the settings ---------------------------------------------------------------------------------- */
+
+bdml_status bdml_split(bdml_handle *h, const bdml_dataset *data, int split, int64_t *order,
+                       int64_t *train)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!data || !order || !train || split < 0)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_split: no argument may be NULL, nor split negative");
+    const bdml_options *o = &h->options;
+    return bdml_split_random(h, data->n, o->evaluate.stratify.value ? data->y : NULL,
+                             o->evaluate.test_fraction.value, (uint64_t)o->general.seed.value,
+                             (uint64_t)split, order, train);
+}
+
+bdml_status bdml_deal_folds(bdml_handle *h, const bdml_dataset *data, int folds, int32_t *fold)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!data || !fold)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_deal_folds: data and fold must not be NULL");
+    if (folds < 2 || folds > data->n)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "folds must be from 2 to the number of points, %lld; got %d",
+                         (long long)data->n, folds);
+    const bdml_options *o = &h->options;
+    return bdml_split_folds(h, data->n, o->evaluate.stratify.value ? data->y : NULL, folds,
+                            (uint64_t)o->general.seed.value, 0, fold);
+}

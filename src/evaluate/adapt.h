@@ -1,11 +1,9 @@
-/* adapt.h - domain adaptation: learn on one domain, classify another. Private to evaluate, but for the
- * paper's figures and bdml_adapt_cell, which the command's `reproduce` uses too.
+/* adapt.h - domain adaptation: learn on one domain, classify another. Private to evaluate.
  *
  *     bdml_adapt          the splits, side by side                      adapt.c
  *       adapt_splits      which rows are trained on and tested          adapt_splits.c, adapt_file.c
  *       adapt_prepare     rows, columns, PCA, length                    adapt_prepare.c
- *       adapt_write       the result as JSON                            adapt_report.c
- *     bdml_adapt_cell     a cell of the paper's tables                  adapt_cell.c */
+ *       adapt_write       the result as JSON                            adapt_report.c */
 #ifndef BDML_ADAPT_H
 #define BDML_ADAPT_H
 
@@ -64,24 +62,5 @@ typedef struct adapt_result {
 } adapt_result;
 
 bdml_status adapt_write(bdml_handle *h, const bdml_options *o, const adapt_result *r, char **json);
-
-/* ---- the paper's tables (adapt_cell.c) ---------------------------------------------------------------- */
-
-/* One method on one task as the paper's appendix prints it: accuracy and standard error in percent. */
-typedef struct bdml_adapt_figure {
-    const char *method;  /* of this library: "bdml", "gfk", ... */
-    const char *printed; /* as the paper calls it: "t-BDML", "GFK(PCA)", ... */
-    double accuracy, error;
-} bdml_adapt_figure;
-
-enum { BDML_ADAPT_TASKS = 12, BDML_ADAPT_FIGURES = 8 };
-/* "AC", "AD", ... in the paper's order; NULL when out of range. Letters: Amazon, Caltech, Dslr, Webcam. */
-const char *bdml_adapt_task(int i);
-/* Figure m of the paper for a task; false when there is no such task or figure. */
-bool bdml_adapt_printed(const char *task, bool semi, int m, bdml_adapt_figure *out);
-/* Run a task on the Office-Caltech files in `folder` (SURF histograms, splits/) with the settings of the
- * handle but for semi and splits-file. *json: as of bdml_adapt. */
-bdml_status bdml_adapt_cell(bdml_handle *h, const char *folder, const char *task, bool semi,
-                            char **json);
 
 #endif

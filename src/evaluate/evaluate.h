@@ -108,18 +108,4 @@ typedef struct bdml_verify_setup {
 bdml_status bdml_verify_write(bdml_handle *h, const bdml_options *o, const bdml_verify_setup *s,
                               char **json);
 
-/* ---- the paper's table of faces (faces.c) ----------------------------------------------------------------- */
-
-typedef struct bdml_face_row {
-    const char *name;                /* as the paper prints it */
-    const char *method;              /* ours; NULL: quoted only */
-    double accuracy, standard_error; /* the paper's, in percent */
-    double kappa;                    /* the paper's mean condition number, or NaN */
-} bdml_face_row;
-extern const bdml_face_row bdml_face_rows[];
-extern const int bdml_face_row_count;
-/* bdml_verify with every method of the table that the library has (or those of the setting
- * "methods"), and a list "table" of the paper's rows with ours beside. */
-bdml_status bdml_verify_faces(bdml_handle *h, const bdml_dataset *data, char **json);
-
 #endif

@@ -304,15 +304,15 @@ static bdml_status prepare_once(bdml_handle *h, const bdml_options *o, bdml_veri
     return prepare_rows(h, s, s->rows, all ? NULL : s->row, &s->d, &s->variance, &s->z);
 }
 
+/* Takes over the pairs. */
 static bdml_status verify(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                          char **json)
+                          bdml_labelled_pairs pairs, char **json)
 {
     bdml_status status = BDML_OK;
-    bdml_verify_setup s = {.data = data};
+    bdml_verify_setup s = {.data = data, .pairs = pairs};
     bool fitted = o->prepare.scale.value != BDML_SCALE_NONE || o->prepare.pca.value > 0.0 ||
                   o->input.missing.value == BDML_MISSING_MEAN;
 
-    BDML_GO(bdml_labelled_read(h, o->constraints.pairs_file.value, data->n, true, &s.pairs));
     BDML_GO(make_folds(h, o, data->n, &s));
     BDML_GO(check_folds(h, &s.pairs));
     BDML_GO(number_rows(h, data->n, &s));
@@ -332,8 +332,20 @@ done:
     return status;
 }
 
+static bdml_status run(bdml_handle *h, const bdml_dataset *data, bdml_labelled_pairs pairs,
+                       char **json)
+{
+    bdml_la_enter(h);
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
+    bdml_status status = verify(h, &h->options, data, pairs, json);
+    bdml_phase_leave(h, previous);
+    bdml_la_leave(h);
+    return status;
+}
+
 bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json)
 {
+    bdml_labelled_pairs pairs;
     if (json) *json = NULL;
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_verify: data must not be NULL");
@@ -341,10 +353,22 @@ bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "verification needs the setting pairs-file, and no other constraint file");
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
-    bdml_la_enter(h);
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
-    bdml_status status = verify(h, &h->options, data, json);
-    bdml_phase_leave(h, previous);
-    bdml_la_leave(h);
-    return status;
+    BDML_TRY(bdml_labelled_read(h, h->options.constraints.pairs_file.value, data->n, true, &pairs));
+    return run(h, data, pairs, json);
+}
+
+bdml_status bdml_verify_pairs(bdml_handle *h, const bdml_dataset *data,
+                              const bdml_labelled_pairs *pairs, char **json)
+{
+    bdml_labelled_pairs copy;
+    if (json) *json = NULL;
+    if (!h || !json) return BDML_ERR_ARGUMENT;
+    if (!data || !pairs || !pairs->same)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_verify_pairs: data and pairs with their answers must be given");
+    BDML_TRY(bdml_refuse_constraint_files(h, "bdml_verify_pairs"));
+    BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
+    BDML_TRY(
+        bdml_labelled_make(h, data->n, pairs->count, pairs->row, pairs->same, pairs->fold, &copy));
+    return run(h, data, copy, json);
 }

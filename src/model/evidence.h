@@ -53,7 +53,5 @@ void bdml_evidence_free(bdml_evidence *e);     /* with what it owns; NULL is fin
 /* Into and out of a container; *out = NULL when the container has none. */
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c);
 bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out);
-/* Like bdml_load_model, but takes a file that proves infeasibility as well: such a model has no L. */
-bdml_status bdml_load_claim(bdml_handle *h, const char *path, bdml_model **out);
 
 #endif

@@ -140,13 +140,12 @@ static bdml_status read_all_names(bdml_handle *h, const json_t *header, bdml_mod
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
 
-static bdml_status unpack(bdml_handle *h, bdml_container *c, bool proof_too, bdml_model *m)
+static bdml_status unpack(bdml_handle *h, bdml_container *c, bdml_model *m)
 {
     json_t *header = bdml_container_header(c);
     const char *kind = json_string_value(json_object_get(header, "kind"));
 
-    if (!kind ||
-        (strcmp(kind, bdml_model_kind) != 0 && !(proof_too && strcmp(kind, bdml_proof_kind) == 0)))
+    if (!kind || (strcmp(kind, bdml_model_kind) != 0 && strcmp(kind, bdml_proof_kind) != 0))
         return bdml_fail(h, BDML_ERR_FORMAT, "this bdml file holds no model but '%.50s'",
                          kind ? kind : "something unnamed");
     BDML_TRY(read_prepare(h, c, header, &m->prepare));
@@ -155,18 +154,19 @@ static bdml_status unpack(bdml_handle *h, bdml_container *c, bool proof_too, bdm
     BDML_TRY(read_points(h, c, header, m));
     BDML_TRY(read_verification(h, c, header, m));
     BDML_TRY(bdml_evidence_get(h, c, &m->evidence));
+    if (!m->l && (!m->evidence || m->evidence->claim != BDML_CLAIM_INFEASIBLE))
+        return damaged(h, "it is called a proof and proves nothing");
     m->info = json_incref(header);
     bdml_model_strip(m->info);
     return BDML_OK;
 }
 
 /* Frees the container. */
-static bdml_status model_from(bdml_handle *h, bdml_container *c, const char *name, bool proof_too,
-                              bdml_model **out)
+static bdml_status model_from(bdml_handle *h, bdml_container *c, const char *name, bdml_model **out)
 {
     bdml_status status = BDML_OK;
     bdml_model *m = bdml_calloc(h, 1, sizeof *m);
-    status = m ? unpack(h, c, proof_too, m) : BDML_ERR_MEMORY;
+    status = m ? unpack(h, c, m) : BDML_ERR_MEMORY;
     bdml_container_free(c);
     if (status == BDML_OK)
         *out = m;
@@ -182,7 +182,7 @@ bdml_status bdml_load_model(bdml_handle *h, const char *path, bdml_model **out)
     if (!h || !out) return BDML_ERR_ARGUMENT;
     if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model: path must not be NULL");
     BDML_TRY(bdml_container_load(h, path, &c));
-    return model_from(h, c, path, false, out);
+    return model_from(h, c, path, out);
 }
 
 bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size, bdml_model **out)
@@ -193,13 +193,5 @@ bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size
     if (!bytes)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_load_model_bytes: bytes must not be NULL");
     BDML_TRY(bdml_container_from_bytes(h, bytes, size, "model in memory", &c));
-    return model_from(h, c, "model in memory", false, out);
-}
-
-bdml_status bdml_load_claim(bdml_handle *h, const char *path, bdml_model **out)
-{
-    bdml_container *c;
-    *out = NULL;
-    BDML_TRY(bdml_container_load(h, path, &c));
-    return model_from(h, c, path, true, out);
+    return model_from(h, c, "model in memory", out);
 }

@@ -1,6 +1,7 @@
 /* predict.c - k-NN classification of raw points under a model's metric. */
 #include "model/model.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
@@ -318,5 +319,50 @@ bdml_status bdml_model_neighbors(bdml_handle *h, const bdml_model *model, int64_
 done:
     voters_free(&v);
     bdml_la_leave(h);
+    return status;
+}
+
+/* ---- other voters ------------------------------------------------------------------------------------- */
+
+/* Copies of the data's class names, for a model that has none. */
+static bdml_status copy_classes(bdml_handle *h, const bdml_dataset *data, char ***out)
+{
+    char **name = *out = bdml_calloc(h, (size_t)data->classes, sizeof *name);
+    if (!name) return BDML_ERR_MEMORY;
+    for (int c = 0; c < data->classes; c++)
+        if (!(name[c] = bdml_strdup(h, data->class_name[c]))) return BDML_ERR_MEMORY;
+    return BDML_OK;
+}
+
+bdml_status bdml_model_set_points(bdml_handle *h, bdml_model *model, const bdml_dataset *train)
+{
+    bdml_status status = BDML_OK;
+    voters v = {0};
+    char **name = NULL;
+
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!model || !train)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_model_set_points: model and train must not be NULL");
+    BDML_GO(find_voters(h, model, train, &v));
+    if (model->classes == 0) {
+        BDML_GO(copy_classes(h, train, &name));
+        free(model->class_name);
+        model->class_name = name;
+        model->classes = train->classes;
+        name = NULL;
+    }
+    free(model->z);
+    free(model->y);
+    model->points = train->n;
+    model->z = v.own_z;
+    model->y = v.own_y;
+    free(atomic_exchange(&model->description, NULL)); /* it tells of classes and points */
+    v.own_z = NULL;
+    v.own_y = NULL;
+done:
+    for (int c = 0; name && c < train->classes; c++) free(name[c]);
+    free(name);
+    voters_free(&v);
     return status;
 }

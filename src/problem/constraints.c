@@ -323,6 +323,25 @@ bdml_status bdml_constraints_at(const bdml_constraints *c, int64_t t, int32_t ro
     return BDML_OK;
 }
 
+double bdml_constraints_margin(const bdml_constraints *c, int64_t t)
+{
+    if (!c || t < 0 || t >= c->m) return NAN;
+    return c->margin ? c->margin[t] : 1.0;
+}
+
+bdml_status bdml_constraints_target_at(const bdml_constraints *c, int64_t t, int32_t rows[2])
+{
+    if (!c || !rows || t < 0 || t >= c->targets) return BDML_ERR_ARGUMENT;
+    rows[0] = c->pi[c->target[t]];
+    rows[1] = c->pj[c->target[t]];
+    return BDML_OK;
+}
+
+int64_t bdml_constraints_points(const bdml_constraints *c)
+{
+    return c ? c->n : 0;
+}
+
 static bdml_status set_values(bdml_handle *h, const bdml_constraints *c, const char *what,
                               const double *value, double **kept)
 {

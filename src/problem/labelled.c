@@ -137,6 +137,40 @@ done:
     return status;
 }
 
+static bdml_status check_pair(bdml_handle *h, int64_t n, int64_t k, const int32_t *row,
+                              const int32_t *same)
+{
+    for (int e = 0; e < 2; e++)
+        if (row[2 * k + e] < 0 || row[2 * k + e] >= n)
+            return bdml_fail(h, BDML_ERR_ARGUMENT,
+                             "pair %lld names row %d, which is not among the %lld rows of the data",
+                             (long long)k, (int)row[2 * k + e], (long long)n);
+    if (row[2 * k] == row[2 * k + 1])
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld is row %d with itself", (long long)k,
+                         (int)row[2 * k]);
+    if (same && same[k] != 0 && same[k] != 1)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld: same is 1 or 0, got %d", (long long)k,
+                         (int)same[k]);
+    return BDML_OK;
+}
+
+bdml_status bdml_labelled_make(bdml_handle *h, int64_t n, int64_t count, const int32_t *rows,
+                               const int32_t *same, const int32_t *fold, bdml_labelled_pairs *out)
+{
+    bdml_status status = BDML_OK;
+    size_t bytes = (size_t)count * sizeof *rows;
+    *out = (bdml_labelled_pairs){0};
+    for (int64_t k = 0; k < count; k++) BDML_TRY(check_pair(h, n, k, rows, same));
+    BDML_GO(make(h, count, same != NULL, fold != NULL, out));
+    memcpy(out->row, rows, 2 * bytes);
+    if (same) memcpy(out->same, same, bytes);
+    if (fold) memcpy(out->fold, fold, bytes);
+    if (fold) status = number_folds(h, out);
+done:
+    if (status != BDML_OK) bdml_labelled_free(out);
+    return status;
+}
+
 /* ---- parts --------------------------------------------------------------------------------------------- */
 
 bdml_status bdml_labelled_part(bdml_handle *h, const bdml_labelled_pairs *p, int fold, bool inside,

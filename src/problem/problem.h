@@ -117,13 +117,13 @@ bool bdml_pairs_file_alone(const bdml_constraint_options *o);
 /* ---- pairs with the answer (labelled.c) --------------------------------------------------------------- */
 
 /* Pairs of rows that belong together or do not, in folds or not: what verification is measured on. */
-typedef struct bdml_labelled_pairs {
+struct bdml_labelled_pairs {
     int64_t count;
     int32_t *row;  /* 2 each */
     int32_t *same; /* 1 or 0; NULL: not known */
     int32_t *fold; /* 0 .. folds-1; NULL: none given */
     int folds;
-} bdml_labelled_pairs;
+};
 
 /* A file of lines i,j,same or fold,i,j,same, where any whole numbers name the folds; with `answers`
  * false also lines i,j. Rows are numbered 0 .. n-1. */
@@ -148,6 +148,9 @@ bdml_status bdml_labelled_constraints(bdml_handle *h, int64_t n, const bdml_labe
 bool bdml_constraints_are_pairs(const bdml_constraints *c);
 bdml_status bdml_labelled_from(bdml_handle *h, const bdml_constraints *c, bdml_labelled_pairs *out);
 void bdml_labelled_free(bdml_labelled_pairs *p);
+/* From arrays as bdml_pairs_from_arrays takes them. */
+bdml_status bdml_labelled_make(bdml_handle *h, int64_t n, int64_t count, const int32_t *rows,
+                               const int32_t *same, const int32_t *fold, bdml_labelled_pairs *out);
 
 /* ---- checks (check.c) ---------------------------------------------------------------------------------------- */
 

@@ -40,16 +40,4 @@ double bdml_incomplete_beta(double a, double b, double x);
 double bdml_student_cdf(double t, double degrees);
 double bdml_student_two_sided(double t, double degrees);
 
-/* Two methods on the same splits. */
-typedef struct bdml_paired {
-    double difference;      /* mean of a - b: below 0 when a is better */
-    double error;           /* its standard error as if the splits were independent */
-    double error_corrected; /* bdml_split_error */
-    double t, degrees, p;   /* two-sided; NaN with one split */
-    int wins, ties, losses; /* of a */
-} bdml_paired;
-
-/* ratio: test rows over training rows for random splits, 0 for folds: the plain paired t-test. */
-bdml_paired bdml_compare_paired(int n, const double *a, const double *b, double ratio);
-
 #endif

@@ -35,6 +35,18 @@ const char *bdml_method_help(int i)
     return i >= 0 && i < METHODS ? methods[i].help : NULL;
 }
 
+int bdml_method_uses(int i)
+{
+    return i >= 0 && i < METHODS ? methods[i].uses : 0;
+}
+
+int bdml_find_method(bdml_handle *h, const char *name)
+{
+    if (!h) return -1;
+    const bdml_method *m = bdml_method_find(h, name ? name : "", name ? strlen(name) : 0);
+    return m ? (int)(m - methods) : -1;
+}
+
 const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length)
 {
     char list[512] = "";

@@ -1,0 +1,221 @@
+/* page.c - one self-contained HTML page about results: no script, no network, opens from disk. */
+#include "report/page.h"
+
+#include <stdlib.h>
+
+/* ---- what there is ------------------------------------------------------------------------------ */
+
+const json_t *study_find_run(const json_t *runs, bool (*has)(const json_t *run))
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        if (has(run)) return run;
+    }
+    return NULL;
+}
+
+/* Does a method have this figure? The first one may have refused the data. */
+static bool some_method_has(const json_t *run, const char *key)
+{
+    size_t i;
+    json_t *method;
+    json_array_foreach(json_object_get(run, "methods"), i, method)
+    {
+        if (json_is_number(json_object_get(method, key))) return true;
+    }
+    return false;
+}
+
+bool study_is_evaluation(const json_t *run)
+{
+    return some_method_has(run, "error_mean");
+}
+
+bool study_is_infeasible(const json_t *run)
+{
+    return json_object_get(run, "proof") != NULL;
+}
+
+bool study_is_training(const json_t *run)
+{
+    return json_object_get(run, "fit_seconds") != NULL || study_is_infeasible(run);
+}
+
+bool study_is_verification(const json_t *run)
+{
+    return some_method_has(run, "auc");
+}
+
+const json_t *study_find_method(const json_t *run, const char *name)
+{
+    size_t i;
+    json_t *method;
+    json_array_foreach(json_object_get(run, "methods"), i, method)
+    {
+        if (strcmp(client_string(method, "method"), name) == 0) return method;
+    }
+    return NULL;
+}
+
+/* ---- sections ------------------------------------------------------------------------------------- */
+
+static void heading(study_html *p, const char *text)
+{
+    fputs("<h2>", p->f);
+    study_html_text(p, text);
+    fputs("</h2>\n", p->f);
+}
+
+/* A remark of a result as a sentence: capital letter, full stop, and +- as one sign. */
+static void sentence(study_html *p, const char *text)
+{
+    fputs("<p>", p->f);
+    for (const char *s = text; *s; s++) {
+        char letter[2] = {s == text && *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A') : *s, '\0'};
+        bool sign = s[0] == '+' && s[1] == '-';
+        study_html_text(p, sign ? "±" : letter);
+        s += sign;
+    }
+    fputs(*text ? ".</p>\n" : "</p>\n", p->f);
+}
+
+/* The figure, if the run has what it is made of. Without gnuplot a sentence stands in its place. */
+static bdml_status picture(study_html *p, const char *name, const json_t *run, const char *caption)
+{
+    char *svg = NULL, alt[512] = "";
+    if (!run || !study_figure_there(name, run)) return BDML_OK;
+    TRY(study_figure_svg(p->h, name, run, &svg, alt, sizeof alt));
+    if (svg) {
+        study_html_svg(p, svg, alt, caption);
+    } else {
+        fputs("<p class=\"soft\">(A picture would stand here where gnuplot is installed.) ", p->f);
+        study_html_text(p, alt);
+        fputs("</p>\n", p->f);
+    }
+    free(svg);
+    return BDML_OK;
+}
+
+static bdml_status write_results(study_html *p, const json_t *runs)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        if (!study_has_errors(run)) continue;
+        heading(p, study_is_evaluation(run)     ? "Error of each method"
+                   : study_is_verification(run) ? "Verification of pairs"
+                                                : "Accuracy of each method");
+        study_page_methods(p, run);
+        TRY(picture(p, "errors", run, "Mean and spread over the splits."));
+        TRY(picture(p, "roc", run,
+                    "The nearer to the upper left corner the better; pairs of all test folds."));
+        if (!study_is_evaluation(run)) continue;
+        heading(p, "What is mistaken for what");
+        study_page_confusion(p, run);
+    }
+    return BDML_OK;
+}
+
+static bdml_status write_training(study_html *p, const json_t *run)
+{
+    if (!run) return BDML_OK;
+    heading(p, study_is_infeasible(run) ? "The proof" : "The certificate");
+    study_page_certificate(p, run);
+    if (study_is_infeasible(run)) study_page_contradictions(p, run);
+    TRY(picture(p, "convergence", run,
+                "Both ends of the bracket are proven at every iteration; where they meet lies the "
+                "optimum."));
+    if (study_figure_there("view", run)) {
+        heading(p, "The points before and after");
+        TRY(picture(p, "view", run,
+                    "Each picture shows its own two directions of largest variance."));
+    }
+    if (study_figure_there("spectrum", run)) {
+        heading(p, "Spectrum of M");
+        TRY(picture(p, "spectrum", run,
+                    "Directions with a large eigenvalue count; the ratio of the first to the "
+                    "last is the distortion."));
+    }
+    return BDML_OK;
+}
+
+static bdml_status write_body(study_html *p, const json_t *runs)
+{
+    const json_t *path = study_find_run(runs, study_has_path);
+    const json_t *training = study_find_run(runs, study_is_training);
+
+    study_page_summary(p, runs);
+    long before = ftell(p->f);
+    if (!study_page_hints(p, runs) && ftell(p->f) == before)
+        fputs("<p class=\"hint fine\">Nothing looks wrong.</p>\n", p->f);
+    TRY(write_results(p, runs));
+    if (path) {
+        heading(p, "Error against distortion");
+        sentence(p, client_string(json_object_get(path, "shape"), "text"));
+        TRY(picture(p, "path", path,
+                    "Left: too little distortion underfits, too much overfits. Right: the "
+                    "certified bracket at each K."));
+    }
+    TRY(write_training(p, training));
+    if (training && !study_is_infeasible(training)) {
+        heading(p, "What distortion is");
+        TRY(picture(p, "ellipsoids", training,
+                    "Unit balls of metrics. (a) and (c) have the same volume, (b) and (c) the "
+                    "same F-norm; only the condition number tells them apart."));
+    }
+    heading(p, "How this was made");
+    study_page_settings(p, runs);
+    return BDML_OK;
+}
+
+static bdml_status write_page(study_html *p, const json_t *runs)
+{
+    const char *data = "";
+    for (size_t i = 0; i < json_array_size(runs) && !*data; i++)
+        data = client_base_name(client_string(json_array_get(runs, i), "data"));
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>bdml: ",
+          p->f);
+    study_html_text(p, *data ? data : "report");
+    fprintf(p->f, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n<h1>", study_page_style);
+    study_html_text(p, *data ? data : "Report");
+    fputs("</h1>\n", p->f);
+    TRY(write_body(p, runs));
+    fprintf(p->f, "</main>\n<footer>bdml %s</footer>\n</body>\n</html>\n", bdml_version());
+    return BDML_OK;
+}
+
+bdml_status study_page_write(bdml_handle *h, const json_t *runs, const char *path)
+{
+    bdml_status status = BDML_OK;
+    char *text = NULL;
+    size_t size = 0;
+    size_t i, known = 0;
+    json_t *run;
+    json_array_foreach(runs, i, run) known += study_has_errors(run) || study_has_path(run) ||
+                                              study_is_training(run) || study_has_spectrum(run) ||
+                                              json_object_get(run, "methods") != NULL;
+    if (known == 0)
+        return client_fail(
+            h, BDML_ERR_DATA,
+            "%s: nothing to show: a result is what eval, path, train, verify or adapt "
+            "print with --json",
+            path);
+    study_html p = {h, open_memstream(&text, &size)};
+
+    if (!p.f) return client_fail(h, BDML_ERR_MEMORY, "out of memory while making the page");
+    status = write_page(&p, runs);
+    bool bad = ferror(p.f) != 0;
+    bad |= fclose(p.f) != 0;
+    if (status == BDML_OK && bad)
+        status = client_fail(h, BDML_ERR_MEMORY, "out of memory while making the page");
+    if (status != BDML_OK) goto done;
+    status = client_write_file(h, path, text, size);
+done:
+    free(text);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* page.h - parts of the HTML page. Private to report. */
+#ifndef BDML_PAGE_H
+#define BDML_PAGE_H
+
+#include "report/figures.h"
+
+/* Where the page goes while it is made: memory. */
+typedef struct study_html {
+    bdml_handle *h;
+    FILE *f;
+} study_html;
+
+/* ---- html.c --------------------------------------------------------------------------------------- */
+
+void study_html_text(study_html *p, const char *s); /* escaped */
+void study_html_printf(study_html *p, const char *fmt, ...)
+    CLIENT_PRINTF(2, 3); /* as it stands, numbers with a point */
+void study_html_number(study_html *p, const char *fmt,
+                       double v); /* a dash for NaN, ∞ for infinity */
+/* A picture inside the page: <figure> with base64 data, alternative text and caption. */
+void study_html_svg(study_html *p, const char *svg, const char *alt, const char *caption);
+
+extern const char study_page_style[]; /* style.c */
+
+/* ---- results of all runs together (page.c) ------------------------------------------------------------ */
+
+/* The first run that `has` something, or NULL. */
+const json_t *study_find_run(const json_t *runs, bool (*has)(const json_t *run));
+bool study_is_evaluation(const json_t *run); /* classification errors */
+bool study_is_training(const json_t *run);   /* a model, or the proof that there is none */
+bool study_is_infeasible(const json_t *run);
+bool study_is_verification(const json_t *run);
+const json_t *study_find_method(const json_t *run, const char *name); /* or NULL */
+
+/* Mean error of a minus that of b over the splits or folds, and its standard error; NaN where either has no
+ * list of errors or accuracies. */
+double study_paired_errors(const json_t *run, const json_t *a, const json_t *b, double *se);
+
+/* What was asked and found, in two sentences (summary.c). */
+void study_page_summary(study_html *p, const json_t *runs);
+/* What looks wrong and what to do about it (hints.c); false: nothing does. */
+bool study_page_hints(study_html *p, const json_t *runs);
+/* Tables (page_tables.c). */
+void study_page_methods(study_html *p, const json_t *run);
+void study_page_confusion(study_html *p, const json_t *run);
+void study_page_certificate(study_html *p, const json_t *run);
+void study_page_contradictions(study_html *p, const json_t *run);
+void study_page_settings(study_html *p, const json_t *runs);
+
+#endif

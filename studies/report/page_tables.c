@@ -1,0 +1,223 @@
+/* page_tables.c - tables of the page: methods, confusions, certificate, contradictions, settings. */
+#include "report/page.h"
+
+/* ---- methods ---------------------------------------------------------------------------------------- */
+
+typedef struct column {
+    const char *key, *title, *format;
+} column;
+
+static const column error_columns[] = {{"error_mean", "error %", "%.2f"},
+                                       {"error_std", "± std", "%.2f"},
+                                       {"kappa", "κ", "%.3g"},
+                                       {"fit_seconds", "fit s", "%.3g"}};
+static const column accuracy_columns[] = {{"accuracy_mean", "accuracy %", "%.2f"},
+                                          {"accuracy_se", "± s.e.", "%.2f"},
+                                          {"auc", "AUC", "%.4f"},
+                                          {"eer", "EER %", "%.2f"},
+                                          {"kappa", "κ", "%.3g"},
+                                          {"fit_seconds", "fit s", "%.3g"}};
+enum { MOST_COLUMNS = 6 };
+
+/* The columns that some method has. */
+static int used_columns(const json_t *methods, int count, const column *all,
+                        const column *used[MOST_COLUMNS])
+{
+    int n = 0;
+    for (int k = 0; k < count; k++) {
+        size_t i;
+        json_t *row;
+        bool some = false;
+        json_array_foreach(methods, i, row) some = some || json_object_get(row, all[k].key);
+        if (some) used[n++] = &all[k];
+    }
+    return n;
+}
+
+static size_t best_row(const json_t *methods, const char *key, bool small)
+{
+    size_t i, best = 0;
+    json_t *row;
+    double value = small ? INFINITY : -INFINITY;
+    json_array_foreach(methods, i, row)
+    {
+        double v = client_real(row, key);
+        if (isnan(v) || (small ? v >= value : v <= value)) continue;
+        value = v;
+        best = i;
+    }
+    return best;
+}
+
+void study_page_methods(study_html *p, const json_t *run)
+{
+    const json_t *methods = json_object_get(run, "methods");
+    bool errors = study_is_evaluation(run);
+    const column *used[MOST_COLUMNS];
+    int n = errors ? used_columns(methods, 4, error_columns, used)
+                   : used_columns(methods, 6, accuracy_columns, used);
+    size_t i, best = best_row(methods, errors ? "error_mean" : "accuracy_mean", errors);
+    json_t *row;
+    fputs("<div class=\"scroll\"><table><thead><tr><th>method</th>", p->f);
+    for (int k = 0; k < n; k++) study_html_printf(p, "<th>%s</th>", used[k]->title);
+    fputs("</tr></thead><tbody>\n", p->f);
+    json_array_foreach(methods, i, row)
+    {
+        const char *why = client_string(row, "error");
+        fputs(i == best ? "<tr class=\"best\"><td>" : "<tr><td>", p->f);
+        study_html_text(p, client_string(row, "method"));
+        fputs("</td>", p->f);
+        if (*why) {
+            study_html_printf(p, "<td colspan=\"%d\" class=\"soft\">", n);
+            study_html_text(p, why);
+            fputs("</td>", p->f);
+        }
+        for (int k = 0; k < n && !*why; k++) {
+            double v = client_real(row, used[k]->key);
+            fputs("<td>", p->f);
+            bool seconds = strcmp(used[k]->key, "fit_seconds") == 0;
+            if (seconds && v < 1e-3) {
+                fputs("&lt; 0.001</td>", p->f);
+                continue;
+            }
+            if (isnan(v) && strcmp(used[k]->key, "kappa") == 0) v = INFINITY; /* null: singular */
+            study_html_number(p, used[k]->format, v);
+            fputs("</td>", p->f);
+        }
+        fputs("</tr>\n", p->f);
+    }
+    fputs("</tbody></table></div>\n", p->f);
+}
+
+/* ---- confusions --------------------------------------------------------------------------------------- */
+
+static void cell(study_html *p, double count, double total)
+{
+    double share = total > 0.0 ? count / total : 0.0;
+    study_html_printf(p, "<td class=\"cell\" style=\"background:rgba(var(--heat),%.2f)\">",
+                      0.85 * share);
+    if (count > 0.0) study_html_printf(p, "%.1f %%", 100.0 * share);
+    fputs("</td>", p->f);
+}
+
+void study_page_confusion(study_html *p, const json_t *run)
+{
+    const json_t *classes = json_object_get(run, "classes");
+    const json_t *method = study_find_method(run, "bdml");
+    if (!method) {
+        const json_t *methods = json_object_get(run, "methods");
+        method = json_array_get(methods, best_row(methods, "error_mean", true));
+    }
+    const json_t *table = json_object_get(method, "confusion");
+    size_t i, k;
+    json_t *row, *v, *name;
+    fputs("<p class=\"soft\">Method ", p->f);
+    study_html_text(p, client_string(method, "method"));
+    fputs(", all splits together: of the rows of each class (line), the share put into each class "
+          "(column).</p>\n<div class=\"scroll\"><table><thead><tr><th></th>",
+          p->f);
+    json_array_foreach(classes, i, name)
+    {
+        fputs("<th>", p->f);
+        study_html_text(p, json_string_value(name) ? json_string_value(name) : "?");
+        fputs("</th>", p->f);
+    }
+    fputs("</tr></thead><tbody>\n", p->f);
+    json_array_foreach(table, i, row)
+    {
+        const char *label = json_string_value(json_array_get(classes, i));
+        double total = 0.0;
+        json_array_foreach(row, k, v) total += json_number_value(v);
+        fputs("<tr><td>", p->f);
+        study_html_text(p, label ? label : "?");
+        fputs("</td>", p->f);
+        json_array_foreach(row, k, v) cell(p, json_number_value(v), total);
+        fputs("</tr>\n", p->f);
+    }
+    fputs("</tbody></table></div>\n", p->f);
+}
+
+/* ---- certificate ----------------------------------------------------------------------------------------- */
+
+static void entry(study_html *p, const char *term, const json_t *run, const char *key,
+                  const char *format)
+{
+    const json_t *v = json_object_get(run, key);
+    if (!v || json_is_null(v)) return;
+    study_html_printf(p, "<dt>%s</dt><dd>", term);
+    if (json_is_string(v))
+        study_html_text(p, json_string_value(v));
+    else
+        study_html_number(p, format, json_number_value(v));
+    fputs("</dd>\n", p->f);
+}
+
+void study_page_certificate(study_html *p, const json_t *run)
+{
+    const json_t *spectrum = json_object_get(run, "spectrum");
+    const char *file = client_string(run, study_is_infeasible(run) ? "proof_file" : "model");
+    fputs("<dl>\n", p->f);
+    entry(p, "status", run, "status", "%g");
+    entry(p, "method", run, "method", "%g");
+    entry(p, "lower end, proven", run, "lower", "%.9g");
+    entry(p, "upper end, reached", run, "upper", "%.9g");
+    entry(p, "gap", run, "gap", "%.2e");
+    entry(p, "distortion cap K", run, "distortion", "%g");
+    entry(p, "distortion reached", run, "distortion_reached", "%.6g");
+    entry(p, "condition number of M", run, "kappa", "%.4g");
+    entry(p, "reference metric", run, "reference", "%g");
+    entry(p, "constraints", run, "constraints", "%.0f");
+    entry(p, study_is_infeasible(run) ? "in the contradiction" : "of them active", run, "active",
+          "%.0f");
+    entry(p, "holds for", run, "proof", "%g");
+    entry(p, "iterations", run, "iterations", "%.0f");
+    entry(p, "logDet of M", spectrum, "log_det", "%.4g");
+    entry(p, "F-norm of M", spectrum, "frobenius", "%.4g");
+    fputs("</dl>\n", p->f);
+    if (!*file || !*client_string(run, "data")) return;
+    fputs(
+        "<p class=\"soft\">Check it with code that shares nothing with the solver:</p>\n<pre>bdml "
+        "certify ",
+        p->f);
+    study_html_text(p, file);
+    fputs(" ", p->f);
+    study_html_text(p, client_string(run, "data"));
+    fputs("</pre>\n", p->f);
+}
+
+void study_page_contradictions(study_html *p, const json_t *run)
+{
+    size_t i;
+    json_t *row;
+    const json_t *list = json_object_get(run, "contradictions");
+    if (json_array_size(list) == 0) return;
+    fputs("<p>The constraints that weigh most in the contradiction (row numbers from 0):</p>\n"
+          "<div class=\"scroll\"><table><thead><tr><th>point i</th><th>shall be nearer to j</th>"
+          "<th>than to k</th><th>multiplier</th></tr></thead><tbody>\n",
+          p->f);
+    json_array_foreach(list, i, row)
+    {
+        study_html_printf(p, "<tr><td>%.0f</td><td>", client_real(row, "i"));
+        study_html_number(p, "%.0f", client_real(row, "j"));
+        study_html_printf(p, "</td><td>%.0f</td><td>%.3g</td></tr>\n", client_real(row, "k"),
+                          client_real(row, "multiplier"));
+    }
+    fputs("</tbody></table></div>\n", p->f);
+}
+
+/* ---- settings ---------------------------------------------------------------------------------------------- */
+
+void study_page_settings(study_html *p, const json_t *runs)
+{
+    size_t i;
+    json_t *run;
+    fputs("<pre>", p->f);
+    json_array_foreach(runs, i, run)
+    {
+        const char *line = client_string(run, "command_line");
+        if (!*line) continue;
+        study_html_text(p, line);
+        fputs("\n", p->f);
+    }
+    fputs("</pre>\n", p->f);
+}
