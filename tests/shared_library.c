@@ -264,6 +264,7 @@ static void rows_of_a_file(void **state)
                    *b = bdml_dataset_feature_name(data, j);
         assert_true(!a == !b && (!a || strcmp(a, b) == 0));
     }
+    bdml_close_source(source);
     fails(h, bdml_open_source(h, "nowhere.csv", 0, &source), BDML_ERR_IO, "nowhere");
     assert_null(source);
     bdml_free_dataset(data);
@@ -384,8 +385,9 @@ static void verification_from_arrays(void **state)
     drop_times(from_arrays);
     drop_times(from_file);
     assert_string_equal(strstr(from_arrays, "\"pairs\":"), strstr(from_file, "\"pairs\":"));
-    fails(h, bdml_verify_pairs(h, data, pairs, &from_arrays), BDML_ERR_ARGUMENT, "leave them out");
+    bdml_free_bytes(from_arrays);
     bdml_free_bytes(from_file);
+    fails(h, bdml_verify_pairs(h, data, pairs, &from_arrays), BDML_ERR_ARGUMENT, "leave them out");
     ok(h, bdml_set(h, "pairs-file", NULL));
 
     bdml_constraints *c; /* and they can be trained on */
