@@ -294,8 +294,8 @@ static void rule_moves_the_choice(void **state)
 /* Three distortions, four splits with as many rows to learn from as to test on: se = s sqrt(1/4 + 1). */
 static void shape_by_hand(const double error[4][3], path_shape *shape)
 {
-    recipe_record record[5 * 3];
-    path_result p = {.grid = {.ks = 3, .k = {1, 10, 100}},
+    path_record record[5 * 3];
+    path_result p = {.plan = {.caps = 3, .cap = {1, 10, 100}},
                      .splits = 4,
                      .train = 10,
                      .test = 10,
@@ -336,8 +336,8 @@ static void shape_is_worked_out(void **state)
 /* With many K the lowest is not scored on the splits that made it lowest. */
 static void best_is_chosen_by_other_splits(void **state)
 {
-    recipe_record record[3 * 4];
-    path_result p = {.grid = {.ks = 4, .k = {1, 2, 3, 4}},
+    path_record record[3 * 4];
+    path_result p = {.plan = {.caps = 4, .cap = {1, 2, 3, 4}},
                      .splits = 2,
                      .train = 10,
                      .test = 10,

@@ -1,7 +1,7 @@
 /* test_reference.c - reference metrics against plain loops and closed cases: shrinkage by Ledoit and
  * Wolf, whitening with and without a z-score, the stretch of the discriminants, the best of each family. */
 #include "check.h"
-#include "train/recipe.h"
+#include "train/plan.h"
 
 enum { N = 90, D = 4, CLASSES = 3 };
 
@@ -25,6 +25,12 @@ static void make_points(points *p, bool constant)
         x[3] = constant ? 7.0 : z[3] + 0.5 * z[2];
     }
     p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL};
+}
+
+static bdml_status make(bdml_handle *h, bdml_reference_kind kind, const bdml_training *t,
+                        bdml_reference *r)
+{
+    return bdml_reference_make(h, &h->options.methods, kind, NULL, t, r);
 }
 
 /* S, the covariance of the n rows of x (dimension d) less their class means. */
@@ -69,11 +75,9 @@ static void whitening(void **state)
         for (int raw = 0; raw < 2; raw++)
             for (int given = 0; given < 2; given++) {
                 bdml_reference r;
-                check_ok(h, bdml_set(h, "shrinkage", given ? "0.3" : "0.1"));
-                check_ok(h, bdml_reference_make(h,
-                                                raw ? BDML_REFERENCE_WITHIN_RAW
-                                                    : BDML_REFERENCE_WITHIN,
-                                                &p.t, &r));
+                check_ok(h, bdml_set(h, "shrinkage", given ? "0.3" : NULL));
+                check_ok(h, make(h, raw ? BDML_REFERENCE_WITHIN_RAW : BDML_REFERENCE_WITHIN, &p.t,
+                                 &r));
                 assert_int_equal(r.rows, d); /* a constant column is left out */
                 for (int j = 0; j < d; j++) {
                     double mean = 0, square = 0;
@@ -116,13 +120,14 @@ static void stretch(void **state)
     bdml_handle *h = *state;
     static points p;
     bdml_reference within, fisher;
-    double *a, *b;
+    const double *a, *b;
+    double *own_a, *own_b;
     make_points(&p, false);
-    check_ok(h, bdml_reference_make(h, BDML_REFERENCE_WITHIN, &p.t, &within));
-    check_ok(h, bdml_reference_apply(h, &within, N, D, p.x, &a));
+    check_ok(h, make(h, BDML_REFERENCE_WITHIN, &p.t, &within));
+    check_ok(h, bdml_reference_apply(h, &within, N, p.x, &a, &own_a));
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        check_ok(h, bdml_reference_make(h, kinds[k].kind, &p.t, &fisher));
-        check_ok(h, bdml_reference_apply(h, &fisher, N, D, p.x, &b));
+        check_ok(h, make(h, kinds[k].kind, &p.t, &fisher));
+        check_ok(h, bdml_reference_apply(h, &fisher, N, p.x, &b, &own_b));
         double mean[2][CLASSES][D] = {{{0}}};
         for (int i = 0; i < N; i++)
             for (int j = 0; j < D; j++) {
@@ -145,10 +150,10 @@ static void stretch(void **state)
             }
             check_true(u[1] >= u[0] * (1 - 1e-9) && u[1] <= kinds[k].factor * u[0] * (1 + 1e-9));
         }
-        free(b);
+        free(own_b);
         bdml_reference_free(&fisher);
     }
-    free(a);
+    free(own_a);
     bdml_reference_free(&within);
 }
 
@@ -208,7 +213,7 @@ static void allocations_may_fail(void **state)
             bdml_reference r;
             assert_int_equal(bdml_create(&h), BDML_OK);
             h->fail_alloc = k;
-            status = bdml_reference_make(h, (bdml_reference_kind)kind, &p.t, &r);
+            status = make(h, (bdml_reference_kind)kind, &p.t, &r);
             if (status == BDML_OK)
                 bdml_reference_free(&r);
             else

@@ -212,6 +212,8 @@ bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_p
 /* By the settings scale, pca (and the seed of its start), missing. Constant columns are told to the log. */
 bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                              bdml_prepare *p);
+/* Prepared rows are the rows themselves, of data that it was fitted on. */
+bool bdml_prepare_is_identity(const bdml_prepare *p);
 /* z: n rows of d_out out; may be x itself when ld == d_in: rows that become shorter close up. */
 bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, double *z);

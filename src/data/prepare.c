@@ -285,6 +285,11 @@ done:
     return status;
 }
 
+bool bdml_prepare_is_identity(const bdml_prepare *p)
+{
+    return p->scale == BDML_SCALE_NONE && !p->fill && !p->basis;
+}
+
 /* ---- applying -------------------------------------------------------------------------------------- */
 
 static bool is_usable(const bdml_prepare *p, const double *x)

@@ -23,6 +23,18 @@ static void give_up(json_t **value)
     *value = NULL;
 }
 
+json_t *bdml_json_real(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+json_t *bdml_json_word(const char *choices, int index)
+{
+    size_t n;
+    const char *word = bdml_choice_word(choices, index, &n);
+    return json_stringn(word, n);
+}
+
 void bdml_json_push(json_t **list, json_t *value)
 {
     if (json_array_append_new(*list, value) != 0) give_up(list);

@@ -15,6 +15,9 @@ json_t *bdml_json_text(const char *s);
  * written out, NULL is an error. */
 void bdml_json_push(json_t **list, json_t *value);
 void bdml_json_put(json_t **object, const char *key, json_t *value);
+json_t *bdml_json_real(double v); /* null unless finite */
+/* Word number `index` of a list "a|b|c" (choices.h). */
+json_t *bdml_json_word(const char *choices, int index);
 /* As json_dumps, which may leave characters out when memory is out: this is NULL then. Freed by free. */
 char *bdml_json_dump(const json_t *value, size_t flags);
 

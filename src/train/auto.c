@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "neighbors/neighbors.h"
-#include "train/recipe.h"
+#include "train/plan.h"
 
 enum { FOLDS_SMALL = 5, FOLDS_LARGE = 3, FEW = 500, SCALES = 3, VOTES = 8, MOST_VOTES = 21 };
 static const bdml_scaling scales[SCALES] = {BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX};
@@ -38,7 +38,7 @@ bool bdml_auto_wanted(const bdml_options *o)
 static void list_candidates(search *s)
 {
     const bdml_options *o = s->o;
-    bool own = s->method->fit == bdml_fit_bdml && !recipe_is_stated(o);
+    bool own = s->method->fit == bdml_fit_bdml && !bdml_plan_is_stated(o);
     s->scales = s->votes = 1;
     s->scale[0] = (bdml_scaling)o->prepare.scale.value;
     s->vote[0] = (int)o->neighbors.neighbors.value;
@@ -68,8 +68,7 @@ static bdml_status count_wrong(bdml_handle *h, const search *s, const bdml_model
     BDML_GO(bdml_transform(h, model, test->n, test->x, test->d, vz));
     const bdml_rows learn = {train->n, q, q, z, train->y, train->classes};
     const bdml_rows left_out = {test->n, q, q, vz, test->y, test->classes};
-    status =
-        bdml_vote_errors(h, &h->options.neighbors, &learn, &left_out, s->votes, s->vote, wrong);
+    status = bdml_vote_errors(h, &s->o->neighbors, &learn, &left_out, s->votes, s->vote, wrong);
 done:
     free(z);
     free(vz);

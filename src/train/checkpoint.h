@@ -6,7 +6,7 @@
 #ifndef BDML_CHECKPOINT_H
 #define BDML_CHECKPOINT_H
 
-#include "train/recipe.h"
+#include "train/plan.h"
 
 typedef struct bdml_checkpoint bdml_checkpoint;
 
@@ -22,19 +22,19 @@ void bdml_checkpoint_close(bdml_handle *h, bdml_status status);
 bdml_status bdml_checkpoint_solve(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
                                   bdml_solve_result *r);
 
-/* Cross-validation over these folds begins. */
-bdml_status bdml_checkpoint_folds(bdml_handle *h, const recipe_grid *g, int folds);
-/* Scores of a job that was finished before, into j->score; false: it was not. */
-bool bdml_checkpoint_take_job(const bdml_handle *h, const recipe_job *j);
+/* Cross-validation by so many jobs, of `size` scores each, begins. */
+bdml_status bdml_checkpoint_jobs(bdml_handle *h, int jobs, int size);
+/* Scores of a job that was finished before; false: it was not. */
+bool bdml_checkpoint_take_job(const bdml_handle *h, int job, double *score);
 /* Keep the scores of a finished job; from any thread. */
-void bdml_checkpoint_put_job(bdml_handle *h, const recipe_job *j);
+void bdml_checkpoint_put_job(bdml_handle *h, int job, const double *score);
 
 /* ---- inside (checkpoint.c, checkpoint_file.c) ------------------------------------------------------ */
 
 typedef struct bdml_kept_solve {
     uint64_t fingerprint;
     int64_t count;
-    double *number; /* the result: scalars, then M, y and the numbers of the proof's constraints */
+    double *number; /* the result, as checkpoint_result.c writes it */
 } bdml_kept_solve;
 
 struct bdml_checkpoint {
@@ -46,16 +46,21 @@ struct bdml_checkpoint {
     bool cut;           /* a limit ended a solve: what comes later is not kept */
 
     /* cross-validation; jobs 0: none yet */
-    int jobs, folds, size; /* folds * references * weights; choices of the grid */
-    int finished_jobs;
-    int32_t *finished;
-    double *score; /* folds rows of size */
+    int jobs, size;
+    int32_t *finished; /* per job: 1, or 0 */
+    double *score;     /* jobs rows of size */
 
     int64_t next, solves; /* number of the next solve; finished ones */
     size_t capacity;
     bdml_kept_solve *solve;
     bdml_solve_state running; /* of solve number `solves`, or number NULL */
 };
+
+/* A result as numbers, and back: m is the number of constraints. Whatever sizes or indexes is checked (checkpoint_result.c). */
+bdml_status bdml_kept_pack(bdml_handle *h, int64_t m, const bdml_solve_result *r,
+                           bdml_kept_solve *kept);
+bdml_status bdml_kept_unpack(bdml_handle *h, const bdml_kept_solve *kept, int64_t m,
+                             bdml_solve_result *r);
 
 bdml_status bdml_checkpoint_write(bdml_checkpoint *k); /* the error is on k->own */
 bdml_status bdml_checkpoint_read(bdml_handle *h, bdml_checkpoint *k, const char *path);

@@ -1,7 +1,7 @@
 /* checkpoint_file.c - the file of a checkpoint: the container of model.h, kind "checkpoint".
  *
- * Header: "made_of" (version, data, settings that were changed), "solves" (fingerprints of the finished
- * ones). Arrays: "finished" and "score" of the cross-validation, "solve_N", "running". */
+ * Header: "format", "made_of" (version, data, settings that were changed), "solves" (fingerprints of the finished
+ * ones). Arrays: "finished" and "score" of the jobs of the cross-validation, "solve_N", "running". */
 #include "train/checkpoint.h"
 
 #include <inttypes.h>
@@ -9,20 +9,21 @@
 
 static const char KIND[] = "checkpoint";
 
-enum { NAME_SIZE = 32, MOST_SOLVES = 100000 };
+enum { FORMAT = 2, NAME_SIZE = 32, MOST_SOLVES = 100000 };
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
 static bdml_status put_header(bdml_checkpoint *k, json_t *header)
 {
     json_t *list = json_array();
-    int bad = !list;
-    for (int64_t i = 0; i < k->solves && !bad; i++) {
+    int bad = 0;
+    for (int64_t i = 0; i < k->solves; i++) {
         char text[24];
         snprintf(text, sizeof text, "%016" PRIx64, k->solve[i].fingerprint);
-        bad |= json_array_append_new(list, json_string(text));
+        bdml_json_push(&list, json_string(text));
     }
     bad |= json_object_set_new(header, "kind", json_string(KIND));
+    bad |= json_object_set_new(header, "format", json_integer(FORMAT));
     bad |= json_object_set(header, "made_of", k->made_of);
     bad |= json_object_set_new(header, "solves", list);
     return bad ? bdml_fail(k->own, BDML_ERR_MEMORY, "out of memory for a file header") : BDML_OK;
@@ -39,7 +40,7 @@ bdml_status bdml_checkpoint_write(bdml_checkpoint *k)
     BDML_GO(put_header(k, bdml_container_header(c)));
     if (k->jobs > 0) {
         BDML_GO(bdml_container_put_i4(h, c, "finished", k->jobs, 0, k->finished));
-        BDML_GO(bdml_container_put_f8(h, c, "score", k->folds, k->size, k->score));
+        BDML_GO(bdml_container_put_f8(h, c, "score", k->jobs, k->size, k->score));
     }
     for (int64_t i = 0; i < k->solves; i++) {
         char name[NAME_SIZE];
@@ -110,17 +111,15 @@ static bdml_status damaged(bdml_handle *h, const char *what)
 
 static bdml_status read_scores(bdml_handle *h, const bdml_container *c, bdml_checkpoint *k)
 {
-    int64_t jobs = -1, vector = 0, folds = -1, size = -1;
+    int64_t jobs = -1, vector = 0, rows = -1, size = -1;
     BDML_TRY(bdml_container_get_i4(h, c, "finished", &jobs, &vector, &k->finished));
-    BDML_TRY(bdml_container_get_f8(h, c, "score", &folds, &size, &k->score));
+    BDML_TRY(bdml_container_get_f8(h, c, "score", &rows, &size, &k->score));
     if (!k->finished && !k->score) return BDML_OK;
-    if (!k->finished || !k->score || jobs < 1 || jobs > INT32_MAX || folds > INT32_MAX ||
-        size < 1 || size > INT32_MAX)
+    if (!k->finished || !k->score || jobs < 1 || jobs > INT32_MAX || rows != jobs || size < 1 ||
+        size > INT32_MAX)
         return damaged(h, "its scores contradict themselves");
     k->jobs = (int)jobs;
-    k->folds = (int)folds;
     k->size = (int)size;
-    for (int i = 0; i < k->jobs; i++) k->finished_jobs += k->finished[i] != 0;
     return BDML_OK;
 }
 
@@ -152,6 +151,10 @@ static bdml_status unpack(bdml_handle *h, bdml_container *c, bdml_checkpoint *k)
     if (!kind || strcmp(kind, KIND) != 0)
         return bdml_fail(h, BDML_ERR_FORMAT, "this bdml file holds no checkpoint but '%.50s'",
                          kind ? kind : "something unnamed");
+    if (json_integer_value(json_object_get(header, "format")) != FORMAT)
+        return bdml_fail(h, BDML_ERR_FORMAT,
+                         "the checkpoint is written as another version of bdml writes it: begin "
+                         "without it");
     BDML_TRY(compare(h, json_object_get(header, "made_of"), k->made_of));
     BDML_TRY(read_scores(h, c, k));
     BDML_TRY(read_solves(h, c, json_object_get(header, "solves"), k));

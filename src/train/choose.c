@@ -1,53 +1,87 @@
-/* choose.c - which choice of a grid, from its scores fold by fold: not clearly worse than the best, then
+/* choose.c - which candidate of a plan, from its scores part by part: not clearly worse than the best, then
  * the smallest K, then the smallest error. */
-#include "train/recipe.h"
+#include "train/plan.h"
 
-static double score_at(const recipe_scores *s, int fold, int number)
+int bdml_candidate_count(const bdml_plan *p)
 {
-    return s->score[(size_t)fold * (size_t)recipe_grid_size(s->grid) + (size_t)number];
+    return p->references * p->passes * p->scores * p->weights * p->caps;
 }
 
-/* Mean and standard error over the folds scored; choices out of the race keep what they had. A choice
- * that could not be fitted in every fold is out. */
-void recipe_summarise(const recipe_scores *s, bool *wanted, double *means, double *se)
+int bdml_candidate_number(const bdml_plan *p, bdml_candidate c)
 {
-    for (int number = 0; number < recipe_grid_size(s->grid); number++) {
+    int number = c.reference * p->passes + c.pass;
+    number = number * p->scores + c.score;
+    number = number * p->weights + c.weight;
+    return number * p->caps + c.cap;
+}
+
+bdml_candidate bdml_candidate_at(const bdml_plan *p, int number)
+{
+    bdml_candidate c;
+    c.cap = number % p->caps;
+    number /= p->caps;
+    c.weight = number % p->weights;
+    number /= p->weights;
+    c.score = number % p->scores;
+    number /= p->scores;
+    c.pass = number % p->passes;
+    c.reference = number / p->passes;
+    return c;
+}
+
+size_t bdml_score_place(const bdml_plan *p, int part, bdml_candidate c)
+{
+    int job = (part * p->references + c.reference) * p->weights + c.weight;
+    return (size_t)(((job * p->passes + c.pass) * p->scores + c.score) * p->caps + c.cap);
+}
+
+static double error_at(const bdml_scores *s, int part, int number)
+{
+    return s->error[bdml_score_place(s->plan, part, bdml_candidate_at(s->plan, number))];
+}
+
+/* Mean and standard error over the parts scored; candidates out of the race keep what they had. One
+ * that could not be fitted in every part is out. */
+void bdml_summarise(const bdml_scores *s, bool *wanted, double *means, double *se)
+{
+    for (int number = 0; number < bdml_candidate_count(s->plan); number++) {
         double sum = 0.0, square = 0.0;
         if (!wanted[number]) continue;
-        for (int k = 0; k < s->folds; k++) sum += score_at(s, k, number);
-        double mean = means[number] = sum / s->folds;
-        for (int k = 0; k < s->folds; k++) square += pow(score_at(s, k, number) - mean, 2);
-        se[number] = s->folds > 1 ? sqrt(square / (s->folds - 1) / s->folds) : 0.0;
+        for (int k = 0; k < s->parts; k++) sum += error_at(s, k, number);
+        double mean = means[number] = sum / s->parts;
+        for (int k = 0; k < s->parts; k++) square += pow(error_at(s, k, number) - mean, 2);
+        se[number] = s->parts > 1 ? sqrt(square / (s->parts - 1) / s->parts) : 0.0;
         wanted[number] = !isnan(mean);
     }
 }
 
-int recipe_best(const recipe_scores *s, const bool *wanted, const double *mean)
+int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean)
 {
     int best = -1;
-    for (int number = 0; number < recipe_grid_size(s->grid); number++)
+    for (int number = 0; number < bdml_candidate_count(s->plan); number++)
         if (wanted[number] && (best < 0 || mean[number] < mean[best])) best = number;
     return best;
 }
 
-/* Standard error of the difference between two choices over the folds, which share most of their training
- * rows. */
-static double difference_error(const recipe_scores *s, const double *means, int a, int b)
+/* Standard error of the difference between two candidates over the parts, which share most of what they learn
+ * from. */
+static double difference_error(const bdml_scores *s, const double *means, int a, int b)
 {
     double mean = means[a] - means[b], square = 0.0;
-    if (s->folds < 2) return 0.0;
-    for (int k = 0; k < s->folds; k++)
-        square += pow(score_at(s, k, a) - score_at(s, k, b) - mean, 2);
-    return bdml_split_error(s->folds, square, s->tested_over_trained);
+    if (s->parts < 2) return 0.0;
+    for (int k = 0; k < s->parts; k++)
+        square += pow(error_at(s, k, a) - error_at(s, k, b) - mean, 2);
+    return bdml_split_error(s->parts, square, s->tested_over_trained);
 }
 
-int recipe_choose(const recipe_scores *s, const bool *wanted, const double *mean)
+int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean)
 {
-    int best = recipe_best(s, wanted, mean), chosen = best;
-    for (int number = 0; number < recipe_grid_size(s->grid) && best >= 0; number++) {
+    int best = bdml_best(s, wanted, mean), chosen = best;
+    for (int number = 0; number < bdml_candidate_count(s->plan) && best >= 0; number++) {
         double error = BDML_MIN(difference_error(s, mean, number, best), s->most_error);
-        if (!wanted[number] || mean[number] - mean[best] > s->grid->slack * error) continue;
-        int k = recipe_choice_at(s->grid, number).k, now = recipe_choice_at(s->grid, chosen).k;
+        if (!wanted[number] || mean[number] - mean[best] > s->plan->slack * error) continue;
+        int k = bdml_candidate_at(s->plan, number).cap,
+            now = bdml_candidate_at(s->plan, chosen).cap;
         if (k < now || (k == now && mean[number] < mean[chosen])) chosen = number;
     }
     return chosen;

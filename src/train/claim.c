@@ -1,6 +1,6 @@
 /* claim.c - from a solver's result to a model that can be checked: the map L = B reference, the
  * evidence, and the certificate in words and figures. */
-#include "train/fit.h"
+#include "train/describe.h"
 
 #include <stdlib.h>
 
@@ -69,30 +69,15 @@ done:
 
 /* ---- metric --------------------------------------------------------------------------------------- */
 
-/* M of the result as a full matrix. */
-static double *full_metric(bdml_handle *h, const bdml_solved *s, int r)
-{
-    double *m = bdml_calloc(h, (size_t)r * (size_t)r, sizeof *m);
-    if (!m) return NULL;
-    if (s->diagonal)
-        for (int j = 0; j < r; j++) COL(m, r, j)[j] = s->result->m[j];
-    else
-        memcpy(m, s->result->m, sizeof(double) * (size_t)r * (size_t)r);
-    return m;
-}
-
 static bdml_status set_metric(bdml_handle *h, const bdml_solved *s, bdml_model *model)
 {
     bdml_status status = BDML_OK;
     bdml_evidence *e = model->evidence;
     int r = s->reference->rows, q = 0;
-    double *b = NULL, *l = NULL, kappa, *m = full_metric(h, s, r);
+    double *b = NULL, *l = NULL, kappa;
+    const double *m = s->result->m;
 
-    if (!m) return BDML_ERR_MEMORY;
-    if (!s->reference->map) {
-        status = bdml_model_set_metric(h, model, m);
-        goto done;
-    }
+    if (!s->reference->map) return bdml_model_set_metric(h, model, m);
     BDML_GO(bdml_metric_factor(h, r, m, &q, &b, &kappa));
     BDML_NEW(h, l, (size_t)q * (size_t)model->d);
     /* L (q rows of d) = B (q rows of r) R (r rows of d); as columns: L' = R' B'. */
@@ -103,88 +88,12 @@ static bdml_status set_metric(bdml_handle *h, const bdml_solved *s, bdml_model *
     e->map_rows = q;
     b = NULL;
 done:
-    free(m);
     free(b);
     free(l);
     return status;
 }
 
-/* ---- words ------------------------------------------------------------------------------------------- */
-
-static json_t *number_or_null(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-/* Rows of the constraints that contradict each other, weightiest first. */
-static json_t *contradictions(const bdml_solved *s)
-{
-    enum { NAMED = 20 };
-    const bdml_constraints *c = s->constraints;
-    json_t *list = json_array();
-    for (int64_t k = 0; k < BDML_MIN(s->result->contradicting, NAMED); k++) {
-        int64_t t = s->result->important[k];
-        int32_t rows[3] = {0};
-        if (bdml_constraints_at(c, t, rows) != BDML_OK) continue;
-        json_array_append_new(list, json_pack("{s:I, s:i, s:o, s:i, s:f}", "constraint",
-                                              (json_int_t)t, "i", rows[0], "j",
-                                              rows[1] < 0 ? json_null() : json_integer(rows[1]),
-                                              "k", rows[2], "multiplier", s->result->y[t]));
-    }
-    return list;
-}
-
-/* How the bracket closed, its last state included: three lists of one length. */
-static json_t *history_json(const bdml_solve_result *r)
-{
-    const bdml_history *h = &r->history;
-    json_t *iteration = json_array(), *lower = json_array(), *upper = json_array();
-    bool last = h->count > 0 && h->iteration[h->count - 1] < (double)r->iterations;
-    for (int i = 0; i < h->count + last; i++) {
-        bool kept = i < h->count;
-        json_array_append_new(iteration, json_real(kept ? h->iteration[i] : (double)r->iterations));
-        json_array_append_new(lower, number_or_null(kept ? h->lower[i] : r->lower));
-        json_array_append_new(upper, number_or_null(kept ? h->upper[i] : r->upper));
-    }
-    return json_pack("{s:o, s:o, s:o}", "iteration", iteration, "lower", lower, "upper", upper);
-}
-
-static bdml_status describe(bdml_handle *h, const bdml_solved *s, bdml_model *model)
-{
-    static const char *const status_names[] = {[BDML_OPTIMAL] = "optimal",
-                                               [BDML_STOPPED] = "stopped",
-                                               [BDML_INFEASIBLE] = "infeasible",
-                                               [BDML_APPROXIMATE] = "approximate"};
-    const bdml_solve_result *r = s->result;
-    const bdml_evidence *e = model->evidence;
-    json_t *o =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:I, s:I, s:s}", "status",
-                  status_names[r->outcome], "upper", number_or_null(r->upper), "lower",
-                  number_or_null(e->claim == BDML_CLAIM_INFEASIBLE ? r->lower : e->lower), "gap",
-                  number_or_null(r->gap), "kappa", number_or_null(r->kappa), "trace",
-                  number_or_null(r->trace), "iterations", (json_int_t)r->iterations, "distortion",
-                  s->settings->K, "constraints", (json_int_t)s->constraints->m, "active",
-                  (json_int_t)e->duals, "reference", bdml_reference_names[s->reference->kind]);
-    int bad = !o;
-    if (o && !s->settings->hard) {
-        bad |= json_object_set_new(o, "softness", json_real(r->C / r->C0));
-        bad |= json_object_set_new(o, "C", json_real(r->C));
-    }
-    if (o && r->outcome == BDML_INFEASIBLE) {
-        bad |=
-            json_object_set_new(o, "proof",
-                                json_string(r->proof == BDML_PROOF_CONE ? "every trace and margin"
-                                                                        : "this trace and margin"));
-        bad |= json_object_set_new(o, "contradictions", contradictions(s));
-    }
-    if (o && r->outcome == BDML_APPROXIMATE)
-        bad |= json_object_set_new(o, "margin_missed_by", json_real(r->slack));
-    bad |= json_object_set_new(model->info, "certificate", o);
-    if (r->history.count > 0) bad |= json_object_set_new(model->info, "history", history_json(r));
-    bad |= json_object_set_new(model->info, "times", json_pack("{s:f}", "solve", r->seconds));
-    return bad ? bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model")
-               : BDML_OK;
-}
+/* ---- claim --------------------------------------------------------------------------------------------- */
 
 static bdml_status say_infeasible(bdml_handle *h, const bdml_solved *s)
 {
@@ -222,7 +131,7 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
                          "stopped before a metric that meets the margins was found; raise max-iter "
                          "(solvers mwu: rounds) or time-limit");
     BDML_TRY(make_evidence(h, s, model->d, &model->evidence));
-    BDML_TRY(describe(h, s, model));
+    BDML_TRY(bdml_describe_claim(h, s, model));
     if (s->result->outcome == BDML_INFEASIBLE) {
         free(model->l); /* there is no metric: the model is a proof */
         model->l = NULL;

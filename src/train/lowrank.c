@@ -6,180 +6,102 @@
  * Q learned: distortion, weight and passes are chosen with Q at its start (reference none, or the one asked for,
  * of the points that Q maps); then Q and Lambda take turns on the constraints of that fit. What is certified is
  * the last Lambda for the last Q; the bracket over every Q and Lambda stands under "rank" of the description. */
+#include "train/describe.h"
+
 #include <stdlib.h>
 
-#include "linalg/linalg.h"
-#include "lowrank/lowrank.h"
-#include "train/checkpoint.h"
-
-static const char *const step_names[] = {[BDML_Q_STEP_MANIFOLD] = "manifold",
-                                         [BDML_Q_STEP_HULL] = "hull",
-                                         [BDML_Q_STEP_PAPER] = "paper",
-                                         [BDML_Q_STEP_NONE] = "none"};
-
-static json_t *number_or_null(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-/* "relaxation": rho_sdp <= rho_qp <= achieved for the Lambda of that turn; of the sample as drawn nu, zeta and omega,
- * which are gamma, epsilon and omega of Theorem 2. */
-static json_t *describe_relaxation(const bdml_relaxation_report *r)
-{
-    if (r->infeasible) return json_pack("{s:b}", "infeasible", 1);
-    double none = r->improved ? 1.0 : NAN; /* no sample was taken */
-    return json_pack("{s:o, s:o, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}",
-                     "sdp_lower", number_or_null(r->sdp_lower), "sdp_upper",
-                     number_or_null(r->sdp_upper), "sdp_upper_proven", (int)r->exact, "qp_achieved",
-                     number_or_null(r->achieved), "improved", (int)r->improved, "start_ratio",
-                     number_or_null(r->start_objective / r->start_nu), "ratio",
-                     number_or_null(r->objective / r->nu), "nu",
-                     number_or_null(none * r->sample_nu), "zeta", number_or_null(none * r->zeta),
-                     "omega", number_or_null(none * r->omega), "average_nu",
-                     number_or_null(r->average_nu), "average_orthogonality",
-                     number_or_null(r->orthogonality), "covariance_rank", (json_int_t)r->rank,
-                     "rounds", (json_int_t)r->rounds, "samples", (json_int_t)r->samples);
-}
-
-/* "rank": what was learned, and the bracket [joint lower bound, achieved] where there is one. */
-static bdml_status describe(bdml_handle *h, const bdml_lowrank_settings *s,
-                            const bdml_lowrank_report *r, bdml_model *model)
-{
-    json_t *o = json_pack("{s:i, s:s, s:s, s:o}", "rank", s->q, "lambda",
-                          s->full ? "full" : "diagonal", "q_step", step_names[s->step], "q_start",
-                          bdml_json_text(bdml_opt_text(h, BDML_OPT_Q_START)));
-    int bad = !o;
-    if (o && r) {
-        bad |= json_object_set_new(o, "turns", json_integer(r->turns));
-        bad |= json_object_set_new(o, "dimensions_searched", json_integer(r->span));
-        bad |= json_object_set_new(o, "start", number_or_null(r->start));
-        bad |= json_object_set_new(o, "achieved", number_or_null(r->achieved));
-        bad |= json_object_set_new(o, "joint_lower", number_or_null(r->lower));
-        if (isfinite(r->lower_q)) {
-            bad |= json_object_set_new(o, "q_lower", json_real(r->lower_q));
-            bad |= json_object_set_new(o, "q_upper", json_real(r->upper_q));
-        }
-        if (r->relaxed)
-            bad |= json_object_set_new(o, "relaxation", describe_relaxation(&r->relaxation));
-        bad |= json_object_set_new(o, "searched_all_dimensions", json_boolean(r->whole));
-        if (r->infeasible)
-            bad |= json_object_set_new(o,
-                                       r->whole ? "infeasible_for_every_q"
-                                                : "infeasible_where_searched",
-                                       json_true());
-    }
-    if (bad || json_object_set_new(model->info, "low_rank", o) != 0)
-        return bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
-    return BDML_OK;
-}
-
-/* The training points as Q maps them; *points is the caller's. */
-static bdml_status map_points(bdml_handle *h, int64_t n, int d, const double *x, int q,
-                              const double *Q, double **points)
+/* Q, q rows of d, where it starts, for the points x of t and those of the other domain, `more`. */
+static bdml_status start(bdml_handle *h, const bdml_plan *plan, int q, const bdml_training *t,
+                         int d, const double *x, const double *more, double **Q)
 {
     bdml_status status = BDML_OK;
-    double *ws = NULL;
-    BDML_NEW(h, *points, (size_t)n * (size_t)q);
-    BDML_NEW(h, ws, bdml_la_map_size(q, d));
-    bdml_la_map_rows(h, q, d, Q, n, x, d, *points, ws);
+    const bdml_options *o = plan->o;
+    BDML_NEW(h, *Q, (size_t)q * (size_t)d);
+    status = bdml_lowrank_start(h, o->rank.q_start.value, (uint64_t)o->general.seed.value, t->n, d,
+                                x, more ? t->target->n : 0, more, q, *Q);
 done:
-    free(ws);
     return status;
 }
 
-/* ---- Q fixed -------------------------------------------------------------------------------------------- */
-
-static bdml_status fit_fixed(bdml_handle *h, const bdml_training *t, const bdml_lowrank_settings *s,
-                             bool stated, bdml_model *model)
+/* The points of t as Q maps them, to learn from. */
+static bdml_training mapped_by(const bdml_training *t, int q, const double *points)
 {
-    bdml_status status = BDML_OK;
-    const bdml_domain *other = t->target;
-    double *Q = NULL, *points = NULL;
-
-    BDML_NEW(h, Q, (size_t)s->q * (size_t)t->d);
-    BDML_GO(bdml_lowrank_start(h, h->options.rank.q_start.value,
-                               (uint64_t)h->options.general.seed.value, t->n, t->d, t->x,
-                               other ? other->n : 0, other ? other->x : NULL, s->q, Q));
-    BDML_GO(map_points(h, t->n, t->d, t->x, s->q, Q, &points));
     bdml_training mapped = *t;
-    mapped.d = s->q;
+    mapped.d = q;
     mapped.x = points;
     mapped.target = NULL;
-    bdml_mapped by = {s->q, Q};
-    BDML_GO(stated ? bdml_fit_single(h, &mapped, by, model)
-                   : bdml_fit_recipe(h, &mapped, by, model));
-    status = describe(h, s, NULL, model);
+    return mapped;
+}
+
+/* ---- Q fixed ---------------------------------------------------------------------------------------------- */
+
+static bdml_status fit_fixed(bdml_handle *h, bdml_plan *plan, const bdml_lowrank_settings *s,
+                             const bdml_training *t, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    double *Q = NULL, *points = NULL;
+
+    BDML_GO(start(h, plan, s->q, t, t->d, t->x, t->target ? t->target->x : NULL, &Q));
+    BDML_GO(bdml_map_points(h, s->q, t->d, Q, t->n, t->x, &points));
+    const bdml_training mapped = mapped_by(t, s->q, points);
+    BDML_GO(bdml_fit_plan(h, plan, &mapped, (bdml_mapped){s->q, Q}, model));
+    status = bdml_describe_rank(h, s, plan->o->rank.q_start.value, NULL, model);
 done:
     free(Q);
     free(points);
     return status;
 }
 
-/* ---- Q learned ------------------------------------------------------------------------------------------ */
+/* ---- Q learned -------------------------------------------------------------------------------------------- */
 
 /* What the parts of a fit share. */
 typedef struct joint {
     bdml_handle *h;
+    bdml_plan plan; /* with Q at its start: no reference but that of all dimensions */
     const bdml_training *t;
     bdml_lowrank_settings s;
     bdml_reference reference; /* of the points that Q maps */
-    double *p;                /* those: n rows of reference.rows */
-    double *Q, *mapped;       /* q rows; n rows of q */
-    bdml_constraints *c;
+    const double *p;          /* those: n rows of reference.rows */
+    double *own_p;
+    double *Q, *points; /* q rows; n rows of q */
+    bdml_training mapped;
+    bdml_final final; /* with Q at its start */
+    const bdml_constraints *c;
+    bdml_constraints *own_c;
     double *g; /* objective on p, or NULL */
-    double g_scale;
-    json_t *selection;
 } joint;
 
 static void joint_free(joint *f)
 {
     bdml_reference_free(&f->reference);
-    bdml_free_constraints(f->c);
-    json_decref(f->selection);
-    free(f->p);
+    bdml_free_constraints(f->own_c);
+    bdml_final_free(&f->final);
+    free(f->own_p);
     free(f->Q);
-    free(f->mapped);
+    free(f->points);
     free(f->g);
 }
 
-static bdml_status prepare(joint *f)
+static bdml_status prepare(joint *f, bdml_reference_kind kind)
 {
     bdml_status status = BDML_OK;
     bdml_handle *h = f->h;
     const bdml_training *t = f->t;
     const bdml_domain *other = t->target;
-    double *more = NULL;
+    const double *more = NULL;
+    double *own_more = NULL;
 
-    BDML_GO(bdml_reference_make(h, bdml_reference_asked(h), t, &f->reference));
-    BDML_GO(bdml_reference_apply(h, &f->reference, t->n, t->d, t->x, &f->p));
-    if (other) BDML_GO(bdml_reference_apply(h, &f->reference, other->n, t->d, other->x, &more));
-    BDML_NEW(h, f->Q, (size_t)f->s.q * (size_t)f->reference.rows);
-    BDML_GO(bdml_lowrank_start(h, h->options.rank.q_start.value,
-                               (uint64_t)h->options.general.seed.value, t->n, f->reference.rows,
-                               f->p, other ? other->n : 0, more, f->s.q, f->Q));
-    status = map_points(h, t->n, f->reference.rows, f->p, f->s.q, f->Q, &f->mapped);
+    BDML_GO(bdml_reference_make(h, &f->plan.o->methods, kind, &f->plan.file, t, &f->reference));
+    BDML_GO(bdml_reference_apply(h, &f->reference, t->n, t->x, &f->p, &f->own_p));
+    if (other)
+        BDML_GO(bdml_reference_apply(h, &f->reference, other->n, other->x, &more, &own_more));
+    int d = f->reference.rows;
+    BDML_GO(start(h, &f->plan, f->s.q, t, d, f->p, more, &f->Q));
+    BDML_GO(bdml_map_points(h, f->s.q, d, f->Q, t->n, f->p, &f->points));
+    f->mapped = mapped_by(t, f->s.q, f->points);
 done:
-    free(more);
+    free(own_more);
     return status;
-}
-
-/* Constraints given, or mined among the mapped points; pull towards the target pairs. */
-static bdml_status state_problem(joint *f, bdml_model *model)
-{
-    const bdml_training *t = f->t;
-    bdml_dataset points = {.n = t->n,
-                           .d = f->s.q,
-                           .x = f->mapped,
-                           .y = (int32_t *)t->y,
-                           .classes = t->y ? t->classes : 0,
-                           .class_name = model->class_name};
-    f->g_scale = 1.0;
-    if (!t->constraints) return bdml_mine_constraints(f->h, &points, &f->c);
-    if (t->constraints->n != t->n)
-        return bdml_fail(f->h, BDML_ERR_ARGUMENT,
-                         "the constraints are about %lld rows, the data have %lld",
-                         (long long)t->constraints->n, (long long)t->n);
-    return bdml_constraints_copy(f->h, t->constraints, &f->c);
 }
 
 /* The recipe with Q at its start: K, weight and passes by cross-validation, constraints of the last pass, and
@@ -189,74 +111,79 @@ static bdml_status choose_problem(joint *f)
     bdml_status status = BDML_OK;
     bdml_handle *h = f->h;
     const bdml_training *t = f->t;
-    recipe_grid grid;
-    recipe_choice choice = {0};
-    recipe_points points = {0};
-    bdml_solve_result r = {0};
     int d = f->reference.rows;
-    bdml_training mapped = {t->n, f->s.q, f->mapped, t->y, t->classes, NULL, NULL};
     bdml_training whole = {t->n, d, f->p, t->y, t->classes, NULL, NULL};
 
-    recipe_make_grid(h, &grid);
-    grid.references = 1;
-    grid.reference[0] = BDML_REFERENCE_NONE;
-    if (recipe_grid_size(&grid) > 1)
-        BDML_GO(recipe_select(h, &mapped, &grid, &choice, &f->selection));
-    BDML_GO(recipe_points_init(h, t->n, f->s.q, f->mapped, t->y, t->classes, &points));
-    BDML_GO(recipe_fit_chosen(h, &points, grid.k[choice.k], grid.c[choice.c],
-                              grid.pass[choice.pass], &f->c, &f->s.solve, &r));
+    BDML_GO(bdml_final_fit(h, &f->plan, &f->mapped, &f->final));
+    f->c = f->final.sweep.last->c;
+    f->s.solve = f->final.sweep.last->s;
     BDML_NEW(h, f->g, (size_t)d * (size_t)d);
     BDML_GO(bdml_within_covariance(h, &whole, f->g));
-    f->g_scale = points.g_scale;
-    for (size_t e = 0; e < (size_t)d * (size_t)d; e++) f->g[e] *= f->g_scale;
+    for (size_t e = 0; e < (size_t)d * (size_t)d; e++) f->g[e] *= f->final.fit.g_scale;
 done:
-    bdml_solve_result_free(&r);
-    recipe_points_free(&points);
     return status;
 }
 
-static bdml_status fit_joint(bdml_handle *h, const bdml_training *t, const bdml_lowrank_settings *s,
-                             bool stated, bdml_model *model)
+/* The problem that the settings state, among the mapped points. */
+static bdml_status state_problem(joint *f)
+{
+    BDML_TRY(bdml_fit_open(f->h, &f->plan, &f->mapped, BDML_REFERENCE_NONE, &f->final.fit));
+    return bdml_fit_constraints(&f->final.fit, NULL, NULL, &f->c, &f->own_c);
+}
+
+/* An infeasible Lambda proves something of this Q alone; the joint bound, of those searched. */
+static bdml_status say_infeasible(const joint *f, const bdml_lowrank_report *report)
+{
+    bdml_status status = BDML_ERR_INFEASIBLE;
+    if (!report->infeasible)
+        return bdml_fail_context(f->h, status, "with Q at its start (another start may do)");
+    if (report->whole) return bdml_fail_context(f->h, status, "with every Q of rank %d", f->s.q);
+    return bdml_fail_context(f->h, status,
+                             "with every Q of rank %d in the %d dimensions searched (q-span; more "
+                             "may do)",
+                             f->s.q, report->span);
+}
+
+/* Lambda of r for Q, on the points Q R x. */
+static bdml_status claim(joint *f, bdml_solve_result *r, bdml_model *model)
 {
     bdml_status status = BDML_OK;
-    joint f = {.h = h, .t = t, .s = *s};
+    const bdml_lowrank_settings *s = &f->s;
+    bdml_reference reference = {f->reference.kind, s->q, f->reference.rows, f->Q};
+
+    f->Q = NULL;
+    if (f->reference.map)
+        BDML_GO(
+            bdml_reference_after(f->h, &reference, f->reference.rows, f->t->d, f->reference.map));
+    if (!s->full && r->m) BDML_GO(bdml_widen(f->h, s->q, &r->m));
+    bdml_solved solved = {&reference, f->c,         &s->solve,           r,
+                          !s->full,   f->plan.pull, f->final.fit.g_scale};
+    status = bdml_claim_result(f->h, &solved, model);
+done:
+    bdml_reference_free(&reference);
+    return status;
+}
+
+static bdml_status fit_joint(bdml_handle *h, const bdml_plan *plan, const bdml_lowrank_settings *s,
+                             const bdml_training *t, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    joint f = {.h = h, .plan = *plan, .t = t, .s = *s};
     bdml_solve_result r = {0};
     bdml_lowrank_report report;
 
-    BDML_GO(prepare(&f));
+    f.plan.references = 1;
+    f.plan.reference[0] = BDML_REFERENCE_NONE;
+    BDML_GO(prepare(&f, plan->references == 1 ? plan->reference[0] : BDML_REFERENCE_NONE));
+    BDML_GO(plan->source == BDML_FROM_RECIPE ? choose_problem(&f) : state_problem(&f));
     int d = f.reference.rows;
-    BDML_GO(stated ? state_problem(&f, model) : choose_problem(&f));
     BDML_GO(bdml_lowrank_fit(h, t->n, d, f.p, d, f.c, f.g, &f.s, f.Q, &r, &report));
-    bdml_reference reference = {.kind = f.reference.kind, .rows = s->q, .map = f.Q};
-    f.Q = NULL;
-    if (f.reference.map) { /* Q R */
-        double *map = bdml_alloc(h, (size_t)s->q * (size_t)t->d, sizeof *map);
-        if (map)
-            bdml_la_gemm('N', 'N', t->d, s->q, d, 1.0, f.reference.map, t->d, reference.map, d, 0.0,
-                         map, t->d);
-        else
-            status = BDML_ERR_MEMORY;
-        free(reference.map);
-        reference.map = map;
-    }
-    bdml_solved solved = {&reference, f.c,      &f.s.solve,
-                          &r,         !s->full, stated ? BDML_PULL_TARGETS : BDML_PULL_WITHIN,
-                          f.g_scale};
-    if (status == BDML_OK) status = bdml_claim_result(h, &solved, model);
-    bdml_reference_free(&reference);
-    if (status == BDML_ERR_INFEASIBLE)
-        status = report.infeasible && report.whole
-                     ? bdml_fail_context(h, status, "with every Q of rank %d", s->q)
-                 : report.infeasible
-                     ? bdml_fail_context(h, status,
-                                         "with every Q of rank %d in the %d dimensions searched "
-                                         "(q-span; more may do)",
-                                         s->q, report.span)
-                     : bdml_fail_context(h, status, "with Q at its start (another start may do)");
+    status = claim(&f, &r, model);
+    if (status == BDML_ERR_INFEASIBLE) status = say_infeasible(&f, &report);
     if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) goto done;
-    if (f.selection && json_object_set(model->info, "selection", f.selection) != 0)
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory while describing the model");
-    bdml_status told = describe(h, s, &report, model);
+    bdml_status told = bdml_describe_rank(h, s, plan->o->rank.q_start.value, &report, model);
+    if (told == BDML_OK && f.final.selection.candidates > 0)
+        told = bdml_describe_selection(h, &f.plan, &f.final.selection, model);
     if (told != BDML_OK) status = told;
 done:
     bdml_solve_result_free(&r);
@@ -264,16 +191,18 @@ done:
     return status;
 }
 
-bdml_status bdml_fit_lowrank(bdml_handle *h, const bdml_training *t, bool stated, bdml_model *model)
+bdml_status bdml_fit_lowrank(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
+                             bdml_model *model)
 {
-    bdml_lowrank_settings s = bdml_lowrank_from_options(&h->options);
-    if (bdml_opt_int(h, BDML_OPT_SOLVER) != BDML_SOLVER_ENGINE)
+    bdml_lowrank_settings s = bdml_lowrank_from_options(plan->o);
+    if (plan->o->solve.solver.value != BDML_SOLVER_ENGINE)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "rank goes with solver engine; the paper's own way to Q is q-step paper");
     if (s.q > t->d)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "rank must be at most %d, the dimension of the prepared points, got %d",
                          t->d, s.q);
-    if (s.step == BDML_Q_STEP_NONE && s.full) return fit_fixed(h, t, &s, stated, model);
-    return fit_joint(h, t, &s, stated, model);
+    model->score = plan->score[0];
+    if (s.step == BDML_Q_STEP_NONE && s.full) return fit_fixed(h, plan, &s, t, model);
+    return fit_joint(h, plan, &s, t, model);
 }

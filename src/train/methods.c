@@ -1,5 +1,5 @@
 /* methods.c - the table of methods: bdml, and the rows of baselines/methods.def. */
-#include "train/fit.h"
+#include "train/plan.h"
 
 static const bdml_method methods[] = {
     {"bdml",

@@ -15,89 +15,114 @@
 
 /* ---- settings ----------------------------------------------------------------------------------- */
 
-static const double K_MOST = 1e12; /* as the setting distortion */
+/* Distortions of the setting "grid". */
+typedef struct caps {
+    int count;
+    double K[BDML_PLAN_CAPS];
+} caps;
 
-static bdml_status add_distortion(bdml_handle *h, const char *s, size_t n, recipe_grid *g)
+static bdml_status add_distortion(bdml_handle *h, const char *s, size_t n, caps *c)
 {
     char word[BDML_EXCERPT_SIZE];
-    double k, last = g->ks > 0 ? g->k[g->ks - 1] : 0.0;
+    const bdml_option *row = bdml_option_at(BDML_OPT_DISTORTION);
+    double k, last = c->count > 0 ? c->K[c->count - 1] : 0.0;
     bdml_excerpt(s, n, word);
     if (!bdml_parse_double(h->c_locale, s, n, &k))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: '%s' is not a number", word);
     if (!isfinite(k))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: a distortion must be finite, got %s", word);
-    if (k < 1.0)
+    if (k < row->min)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "grid: a distortion is at least 1 (the largest over the smallest "
+                         "grid: a distortion is at least %g (the largest over the smallest "
                          "eigenvalue), got %s",
-                         word);
-    if (k > K_MOST)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: a distortion is at most %g, got %s", K_MOST,
+                         row->min, word);
+    if (k > row->max)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: a distortion is at most %g, got %s", row->max,
                          word);
     if (k <= last)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "grid must ascend: %s comes after %g", word, last);
-    if (g->ks == RECIPE_K_MAX)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: more than %d distortions", RECIPE_K_MAX);
-    g->k[g->ks++] = k;
+    if (c->count == BDML_PLAN_CAPS)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: more than %d distortions", BDML_PLAN_CAPS);
+    c->K[c->count++] = k;
     return BDML_OK;
 }
 
-static bdml_status read_grid(bdml_handle *h, recipe_grid *g)
+static bdml_status read_grid(bdml_handle *h, const char *p, caps *c)
 {
-    const char *p = bdml_opt_text(h, BDML_OPT_GRID);
-    g->ks = 0;
+    c->count = 0;
     if (!p[strspn(p, " \t")])
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "grid is empty: give distortions, ascending, such as 1,3,10,30,100");
     for (;; p++) {
         size_t n = strcspn(p, ",");
-        BDML_TRY(add_distortion(h, p, n, g));
+        BDML_TRY(add_distortion(h, p, n, c));
         p += n;
         if (!*p) return BDML_OK;
     }
 }
 
-bdml_status bdml_path_settings(bdml_handle *h, recipe_grid *g)
+static bdml_status make_plan(bdml_handle *h, const bdml_options *o, bdml_plan *plan)
 {
-    const char *method = bdml_opt_text(h, BDML_OPT_METHOD);
-    double fraction = bdml_opt_real(h, BDML_OPT_TEST_FRACTION);
+    double fraction = o->evaluate.test_fraction.value;
+    caps c;
 
-    if (strcmp(method, "bdml") != 0)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "a path is one of method bdml, got %s", method);
-    if (bdml_opt_changed(h, BDML_OPT_DISTORTION))
+    *plan = (bdml_plan){0};
+    if (strcmp(o->train.method.value, "bdml") != 0)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "a path is one of method bdml, got %s",
+                         o->train.method.value);
+    if (!o->solve.distortion.automatic)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "a path goes through the distortions of grid; leave out distortion");
-    if (bdml_constraint_files_given(&h->options.constraints))
+    if (bdml_constraint_files_given(&o->constraints))
         return bdml_fail(
             h, BDML_ERR_ARGUMENT,
             "a path mines constraints in the training rows of each split; leave out the "
             "constraint files");
-    if (bdml_opt_text(h, BDML_OPT_CHECKPOINT)[0] || bdml_opt_text(h, BDML_OPT_RESUME)[0])
+    if (o->train.checkpoint.value[0] || o->train.resume.value[0])
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "a path keeps no checkpoints; leave out checkpoint and resume");
-    if (bdml_opt_int(h, BDML_OPT_FOLDS) != 0)
+    if (o->evaluate.folds.value != 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "a path is measured on random splits: folds must be "
                          "0, see splits");
     if (!(fraction > 0.0 && fraction < 1.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "test-fraction must lie between 0 and 1, got %g",
                          fraction);
-    BDML_TRY(recipe_check_settings(h));
-    recipe_make_grid(h, g);
-    if (strcmp(bdml_opt_text(h, BDML_OPT_REFERENCE), "auto") == 0)
-        g->reference[0] = BDML_REFERENCE_ZSCORE;
-    g->references = g->cs = g->passes = 1;
-    g->c[0] = bdml_opt_real(h, BDML_OPT_SOFTNESS);
-    g->pass[0] = (int)bdml_opt_int(h, BDML_OPT_PASSES) - 1;
-    g->stated = g->whole = true;
-    return read_grid(h, g);
+    BDML_TRY(read_grid(h, o->path.grid.value, &c));
+    return bdml_plan_path(h, o, c.count, c.K, plan);
+}
+
+bdml_status bdml_path_check(bdml_handle *h, const bdml_options *o)
+{
+    bdml_plan plan;
+    bdml_status status = make_plan(h, o, &plan);
+    bdml_plan_free(&plan);
+    return status;
 }
 
 /* ---- sets of rows ------------------------------------------------------------------------------- */
 
+/* The rows of a data set, prepared in their place where they keep their number of columns. */
+static bdml_status prepare_rows(bdml_handle *h, const bdml_prepare *p, bdml_dataset *rows,
+                                double **own)
+{
+    bdml_status status = BDML_OK;
+    double *wide = NULL;
+    if (p->d_out == p->d_in) {
+        *own = rows->x;
+        rows->x = NULL;
+    } else {
+        BDML_NEW(h, *own, (size_t)rows->n * (size_t)p->d_out);
+        wide = rows->x;
+    }
+    if (rows->n > 0) status = bdml_prepare_apply(h, p, rows->n, wide ? wide : *own, p->d_in, *own);
+done:
+    return status;
+}
+
 /* Prepare rows order[0..train) and, by what was fitted on them, the rest. */
-static bdml_status fill_fold(bdml_handle *h, const bdml_dataset *data, int64_t train,
-                             const int64_t *order, recipe_fold *f)
+static bdml_status fill_part(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                             int64_t train, const int64_t *order, bdml_part *part)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *a = NULL, *b = NULL;
@@ -105,18 +130,16 @@ static bdml_status fill_fold(bdml_handle *h, const bdml_dataset *data, int64_t t
 
     BDML_GO(bdml_dataset_subset(h, data, train, order, &a));
     BDML_GO(bdml_dataset_subset(h, data, data->n - train, order + train, &b));
-    BDML_GO(bdml_prepare_fit(h, &h->options, a, &prepare));
-    f->d = prepare.d_out;
-    f->classes = data->classes;
-    f->train = a->n;
-    f->test = b->n;
-    BDML_NEW(h, f->x, (size_t)a->n * (size_t)f->d);
-    BDML_NEW(h, f->vx, (size_t)b->n * (size_t)f->d);
-    BDML_GO(bdml_prepare_apply(h, &prepare, a->n, a->x, a->d, f->x));
-    if (b->n > 0) BDML_GO(bdml_prepare_apply(h, &prepare, b->n, b->x, b->d, f->vx));
-    f->y = a->y;
-    f->vy = b->y;
+    BDML_GO(bdml_prepare_fit(h, o, a, &prepare));
+    BDML_GO(prepare_rows(h, &prepare, a, &part->own_x));
+    BDML_GO(prepare_rows(h, &prepare, b, &part->own_vx));
+    part->vy = part->own_vy = b->y;
+    part->own_y = a->y;
     a->y = b->y = NULL;
+    part->vx = part->own_vx;
+    part->test = b->n;
+    part->t =
+        (bdml_training){a->n, prepare.d_out, part->own_x, part->own_y, data->classes, NULL, NULL};
 done:
     bdml_prepare_free(&prepare);
     bdml_free_dataset(a);
@@ -125,49 +148,140 @@ done:
 }
 
 static bdml_status make_set(bdml_handle *h, const bdml_dataset *data, int set, int64_t *order,
-                            path_result *p, recipe_fold *f)
+                            path_result *p, bdml_part *part)
 {
+    const bdml_options *o = p->plan.o;
     int64_t train = data->n;
     if (set == 0)
         for (int64_t i = 0; i < data->n; i++) order[i] = i;
     else
-        BDML_TRY(bdml_split_random(h, data->n, bdml_opt_int(h, BDML_OPT_STRATIFY) ? data->y : NULL,
-                                   bdml_opt_real(h, BDML_OPT_TEST_FRACTION),
-                                   (uint64_t)bdml_opt_int(h, BDML_OPT_SEED), (uint64_t)(set - 1),
-                                   order, &train));
-    BDML_TRY(fill_fold(h, data, train, order, f));
+        BDML_TRY(bdml_split_random(h, data->n, o->evaluate.stratify.value ? data->y : NULL,
+                                   o->evaluate.test_fraction.value, (uint64_t)o->general.seed.value,
+                                   (uint64_t)(set - 1), order, &train));
+    BDML_TRY(fill_part(h, o, data, train, order, part));
     if (set == 0) {
-        p->features = f->d;
+        p->features = part->t.d;
     } else {
-        p->train = f->train;
-        p->test = f->test;
+        p->train = part->t.n;
+        p->test = part->test;
     }
     return BDML_OK;
 }
 
-/* ---- choice of K ------------------------------------------------------------------------------------ */
+/* ---- one set ---------------------------------------------------------------------------------------- */
 
-/* By cross-validation inside the training rows of one set; the errors per K come out of its report. */
-static bdml_status choose(bdml_handle *h, int set, const recipe_fold *f, path_result *p)
+/* A set under way. */
+typedef struct recorder {
+    const bdml_part *part;
+    const double *vp;    /* rows left out, under the reference */
+    path_record *record; /* per cap */
+} recorder;
+
+/* Error in percent of the vote of the nearest mapped training rows. rows NULL: of the training rows, each
+ * without itself. */
+static bdml_status vote_error(const bdml_fit *f, const bdml_rows *voters, const bdml_rows *rows,
+                              double *error)
 {
-    bdml_training t = {f->train, f->d, f->x, f->y, f->classes, NULL, NULL};
-    recipe_choice choice = {0};
-    json_t *report = NULL, *row;
-    size_t i;
+    const bdml_neighbor_options *o = &f->plan->o->neighbors;
+    const int votes = (int)o->neighbors.value;
+    int64_t wrong = 0;
+    BDML_TRY(bdml_vote_errors(f->h, o, voters, rows, 1, &votes, &wrong));
+    *error = 100.0 * (double)wrong / (double)(rows ? rows : voters)->n;
+    return BDML_OK;
+}
 
-    BDML_TRY(recipe_select(h, &t, &p->grid, &choice, &report));
-    p->chosen[set] = choice.k;
-    json_array_foreach(json_object_get(report, "tried"), i, row)
-    {
-        double K = json_number_value(json_object_get(row, "distortion"));
-        for (int k = 0; k < p->grid.ks; k++) {
-            if (p->grid.k[k] != K) continue;
-            p->valid[set * p->grid.ks + k] = json_number_value(json_object_get(row, "error"));
-            p->valid_se[set * p->grid.ks + k] =
-                json_number_value(json_object_get(row, "standard_error"));
-        }
+/* Errors of the metric m, or NULL: of the reference itself. */
+static bdml_status note_errors(const recorder *n, const bdml_fit *f, const double *m,
+                               path_record *record)
+{
+    bdml_status status = BDML_OK;
+    const bdml_training *t = f->t;
+    int r = f->reference.rows, q;
+    double *l = NULL, *z = NULL, *vz = NULL;
+
+    BDML_GO(bdml_map_metric(f->h, r, m, &q, &l));
+    BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
+    const bdml_rows learn = {t->n, q, q, z, t->y, t->classes};
+    BDML_GO(vote_error(f, &learn, NULL, &record->train_error));
+    if (n->part->test == 0) goto done;
+    BDML_GO(bdml_map_points(f->h, q, r, l, n->part->test, n->vp, &vz));
+    const bdml_rows left_out = {n->part->test, q, q, vz, n->part->vy, t->classes};
+    status = vote_error(f, &learn, &left_out, &record->test_error);
+done:
+    free(l);
+    free(z);
+    free(vz);
+    return status;
+}
+
+static bdml_status note_solve(void *user, const bdml_fit *f, int pass, int cap,
+                              const bdml_solve_result *r)
+{
+    const recorder *n = user;
+    path_record *record = &n->record[cap];
+    record->solved = true;
+    record->outcome = r->outcome;
+    record->collapsed = r->collapsed;
+    record->lower = r->lower;
+    record->upper = r->upper;
+    record->gap = r->gap;
+    record->kappa = bdml_is_usable(r) ? r->kappa : NAN;
+    record->C = r->C;
+    record->C0 = r->C0;
+    record->seconds = r->seconds;
+    record->iterations = r->iterations;
+    return pass >= 0 && bdml_is_usable(r) ? note_errors(n, f, r->m, record) : BDML_OK;
+}
+
+/* What the jobs share. */
+typedef struct batch {
+    const path_result *p;
+    int first; /* set */
+    const bdml_part *part;
+} batch;
+
+/* All caps of a set. K = 1 is solved too: the objective there is wanted. */
+static bdml_status run_set(bdml_handle *own, void *user, int64_t job)
+{
+    bdml_status status = BDML_OK;
+    const batch *b = user;
+    const bdml_plan *plan = &b->p->plan;
+    const bdml_part *part = &b->part[job];
+    recorder n = {.part = part, .record = path_at(b->p, b->first + (int)job, 0)};
+    bool wanted[BDML_PLAN_CAPS];
+    bdml_fit f = {0};
+    bdml_sweep w = {.fit = &f,
+                    .weight = plan->weight[0],
+                    .wanted = wanted,
+                    .precise = true,
+                    .solved = note_solve,
+                    .user = &n};
+    double *own_vp = NULL;
+
+    for (int k = 0; k < plan->caps; k++) wanted[k] = true;
+    BDML_GO(bdml_fit_open(own, plan, &part->t, plan->reference[0], &f));
+    BDML_GO(bdml_reference_apply(own, &f.reference, part->test, part->vx, &n.vp, &own_vp));
+    if (plan->cap[0] == 1.0) BDML_GO(note_errors(&n, &f, NULL, &n.record[0]));
+    status = bdml_sweep_run(&w);
+done:
+    bdml_sweep_free(&w);
+    bdml_fit_close(&f);
+    free(own_vp);
+    return status;
+}
+
+/* K by cross-validation inside the training rows of one set. */
+static bdml_status choose(bdml_handle *h, int set, const bdml_part *part, path_result *p)
+{
+    bdml_selection s;
+    BDML_TRY(bdml_select(h, &p->plan, &part->t, &s));
+    p->chosen[set] = s.chosen;
+    for (int k = 0; k < p->plan.caps; k++) {
+        if (isnan(s.mean[k])) continue;
+        p->valid[set * p->plan.caps + k] = s.mean[k];
+        p->valid_se[set * p->plan.caps + k] = s.se[k];
     }
-    json_decref(report);
+    bdml_selection_free(&s);
     return BDML_OK;
 }
 
@@ -176,14 +290,14 @@ static bdml_status choose(bdml_handle *h, int set, const recipe_fold *f, path_re
 static bdml_status init(bdml_handle *h, path_result *p)
 {
     bdml_status status = BDML_OK;
-    p->splits = (int)bdml_opt_int(h, BDML_OPT_SPLITS);
-    int sets = p->splits + 1, cells = sets * p->grid.ks;
+    p->splits = (int)p->plan.o->evaluate.splits.value;
+    int sets = p->splits + 1, cells = sets * p->plan.caps;
     BDML_NEW(h, p->record, cells);
     BDML_NEW(h, p->valid, cells);
     BDML_NEW(h, p->valid_se, cells);
     BDML_NEW(h, p->chosen, sets);
     for (int i = 0; i < cells; i++) {
-        p->record[i] = (recipe_record){.train_error = NAN, .test_error = NAN};
+        p->record[i] = (path_record){.train_error = NAN, .test_error = NAN};
         p->valid[i] = p->valid_se[i] = NAN;
     }
 done:
@@ -196,6 +310,7 @@ static void drop(path_result *p)
     free(p->valid);
     free(p->valid_se);
     free(p->chosen);
+    bdml_plan_free(&p->plan);
 }
 
 /* As many sets beside each other as there are threads: no more copies of the data are needed. */
@@ -203,41 +318,37 @@ static bdml_status run_sets(bdml_handle *h, const bdml_dataset *data, path_resul
 {
     bdml_status status = BDML_OK;
     int sets = p->splits + 1, beside = BDML_MIN(bdml_threads(h), sets);
-    recipe_fold *folds = NULL;
-    recipe_job *jobs = NULL;
+    bdml_part *parts = NULL;
     int64_t *order = NULL;
 
-    BDML_NEW(h, folds, beside);
-    BDML_NEW(h, jobs, beside);
+    BDML_NEW(h, parts, beside);
     BDML_NEW(h, order, data->n);
     for (int set = 0; set < sets; set += beside) {
         int count = BDML_MIN(beside, sets - set);
+        for (int i = 0; i < count; i++) BDML_GO(make_set(h, data, set + i, order, p, &parts[i]));
+        batch b = {p, set, parts};
+        bdml_jobs jobs = {"path", set, sets, count, bdml_threads(h), run_set, &b, NULL};
+        BDML_GO(bdml_jobs_run(h, &jobs));
         for (int i = 0; i < count; i++) {
-            BDML_GO(make_set(h, data, set + i, order, p, &folds[i]));
-            jobs[i] =
-                (recipe_job){.grid = &p->grid, .fold = &folds[i], .record = path_at(p, set + i, 0)};
-        }
-        BDML_GO(recipe_run_jobs(h, "path", set, sets, count, jobs, NULL));
-        for (int i = 0; i < count; i++) {
-            BDML_GO(choose(h, set + i, &folds[i], p));
-            recipe_free_fold(&folds[i]);
+            BDML_GO(choose(h, set + i, &parts[i], p));
+            bdml_part_free(&parts[i]);
         }
     }
 done:
-    for (int i = 0; folds && i < beside; i++) recipe_free_fold(&folds[i]);
-    free(folds);
-    free(jobs);
+    for (int i = 0; parts && i < beside; i++) bdml_part_free(&parts[i]);
+    free(parts);
     free(order);
     return status;
 }
 
-static bdml_status path(bdml_handle *h, const bdml_dataset *data, char **json)
+static bdml_status path(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                        char **json)
 {
     bdml_status status = BDML_OK;
     path_result p = {0};
     double start = bdml_now();
 
-    BDML_GO(bdml_path_settings(h, &p.grid));
+    BDML_GO(make_plan(h, o, &p.plan));
     BDML_GO(bdml_dataset_need_classes(h, data));
     BDML_GO(init(h, &p));
     BDML_GO(run_sets(h, data, &p));
@@ -255,7 +366,7 @@ bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_path: data must not be NULL");
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bdml_status status = path(h, data, json);
+    bdml_status status = path(h, &h->options, data, json);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

@@ -2,24 +2,35 @@
 #ifndef BDML_PATH_H
 #define BDML_PATH_H
 
-#include "train/recipe.h"
+#include "train/plan.h"
+
+/* What the solves at one cap gave. */
+typedef struct path_record {
+    bool solved; /* else nothing below is set but the errors */
+    bdml_outcome outcome;
+    bool collapsed;
+    double lower, upper, gap, kappa, C, C0, seconds;
+    int64_t iterations;
+    double train_error; /* percent, k-NN, each training row without itself; NaN: no metric */
+    double test_error;  /* percent, k-NN, rows left out; NaN: no metric, or no rows */
+} path_record;
 
 /* Everything that was found. Sets of rows: 0 is all rows, 1 .. splits the training rows of each split. */
 typedef struct path_result {
-    recipe_grid grid;
+    bdml_plan plan;
     int splits;
-    int64_t train, test;   /* rows of a split */
-    int features;          /* after preparation, all rows */
-    recipe_record *record; /* (splits + 1) rows of ks */
+    int64_t train, test; /* rows of a split */
+    int features;        /* after preparation, all rows */
+    path_record *record; /* (splits + 1) rows of plan.caps */
     double *valid; /* likewise: cross-validated error inside that set, and its standard error */
     double *valid_se;
     int *chosen; /* position of K per set */
     double seconds;
 } path_result;
 
-static inline recipe_record *path_at(const path_result *p, int set, int k)
+static inline path_record *path_at(const path_result *p, int set, int k)
 {
-    return &p->record[set * p->grid.ks + k];
+    return &p->record[set * p->plan.caps + k];
 }
 
 /* Does the error fall and then rise (path_shape.c)? Differences in points of percent, paired by split. */
@@ -40,7 +51,7 @@ double path_mean(const path_result *p, int k, bool test, double *se);
 /* The result as JSON (path_report.c). */
 bdml_status path_write(bdml_handle *h, const bdml_dataset *data, const path_result *p, char **json);
 
-/* The grid, and whether the other settings fit a path: to be told before the data are read. */
-bdml_status bdml_path_settings(bdml_handle *h, recipe_grid *grid);
+/* Whether the settings fit a path: to be told before the data are read. */
+bdml_status bdml_path_check(bdml_handle *h, const bdml_options *o);
 
 #endif

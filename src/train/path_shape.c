@@ -12,11 +12,11 @@ double path_mean(const path_result *p, int k, bool test, double *se)
 {
     double mean = 0.0, square = 0.0;
     for (int s = 1; s <= p->splits; s++) {
-        const recipe_record *r = path_at(p, s, k);
+        const path_record *r = path_at(p, s, k);
         mean += (test ? r->test_error : r->train_error) / p->splits;
     }
     for (int s = 1; s <= p->splits; s++) {
-        const recipe_record *r = path_at(p, s, k);
+        const path_record *r = path_at(p, s, k);
         square += pow((test ? r->test_error : r->train_error) - mean, 2);
     }
     *se = p->splits > 1 ? sqrt(square / (p->splits - 1) / p->splits) : (double)NAN;
@@ -84,8 +84,8 @@ static const char *name_shape(int fall, int rise, int across)
 
 void path_find_shape(const path_result *p, path_shape *shape)
 {
-    const double *K = p->grid.k;
-    int first = 0, last = p->grid.ks - 1;
+    const double *K = p->plan.cap;
+    int first = 0, last = p->plan.caps - 1;
     *shape = (path_shape){.verdict = "unknown"};
     while (first < last && isnan(total(p, first, 0))) first++;
     while (last > first && isnan(total(p, last, 0))) last--;

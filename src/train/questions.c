@@ -13,8 +13,7 @@ const char *bdml_reference_name(int i)
 
 bdml_status bdml_check_path(bdml_handle *h)
 {
-    recipe_grid grid;
-    return h ? bdml_path_settings(h, &grid) : BDML_ERR_ARGUMENT;
+    return h ? bdml_path_check(h, &h->options) : BDML_ERR_ARGUMENT;
 }
 
 int64_t bdml_checkpoints_written(const bdml_handle *h)

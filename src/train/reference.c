@@ -10,7 +10,7 @@
  *
  * with Sw the within-class covariance of the points that are whitened and s the setting "shrinkage" where
  * that is given, else the intensity of Ledoit and Wolf (2004), which falls as the points grow in number. */
-#include "train/fit.h"
+#include "train/plan.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -47,11 +47,49 @@ bdml_reference_family bdml_reference_family_of(bdml_reference_kind kind)
     return kinds[kind].family;
 }
 
+bdml_reference_kind bdml_reference_named(const char *name)
+{
+    for (int k = 0; k < BDML_REFERENCE_FILE; k++)
+        if (strcmp(name, bdml_reference_names[k]) == 0) return (bdml_reference_kind)k;
+    return BDML_REFERENCE_FILE;
+}
+
 void bdml_reference_free(bdml_reference *r)
 {
     free(r->map);
     memset(r, 0, sizeof *r);
 }
+
+/* ---- maps ------------------------------------------------------------------------------------------------- */
+
+bdml_status bdml_map_metric(bdml_handle *h, int r, const double *m, int *q, double **l)
+{
+    bdml_status status = BDML_OK;
+    double *eye = NULL, kappa;
+    if (!m) {
+        BDML_NEW(h, eye, (size_t)r * (size_t)r);
+        for (int j = 0; j < r; j++) COL(eye, r, j)[j] = 1.0;
+    }
+    status = bdml_metric_factor(h, r, m ? m : eye, q, l, &kappa);
+done:
+    free(eye);
+    return status;
+}
+
+bdml_status bdml_map_points(bdml_handle *h, int q, int d, const double *l, int64_t n,
+                            const double *x, double **z)
+{
+    bdml_status status = BDML_OK;
+    double *ws = NULL;
+    BDML_NEW(h, *z, (size_t)n * (size_t)q);
+    BDML_NEW(h, ws, bdml_la_map_size(q, d));
+    bdml_la_map_rows(h, q, d, l, n, x, d, *z, ws);
+done:
+    free(ws);
+    return status;
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------ */
 
 /* The columns that are not constant, each over its standard deviation when `scale`. */
 static bdml_status make_columns(bdml_handle *h, const bdml_training *t, bool scale,
@@ -112,17 +150,17 @@ done:
 }
 
 /* As set, or by Ledoit and Wolf where S comes from the points. */
-static bdml_status shrinkage_of(bdml_handle *h, const bdml_training *t, const double *s,
-                                double *shrinkage)
+static bdml_status shrinkage_of(bdml_handle *h, const bdml_method_options *o,
+                                const bdml_training *t, const double *s, double *shrinkage)
 {
-    *shrinkage = bdml_opt_real(h, BDML_OPT_SHRINKAGE);
-    if (bdml_opt_changed(h, BDML_OPT_SHRINKAGE) || t->constraints) return BDML_OK;
+    *shrinkage = o->shrinkage.value;
+    if (o->shrinkage.given || t->constraints) return BDML_OK;
     return ledoit_wolf(h, t, s, shrinkage);
 }
 
 /* Multiply the map of the columns by S^(-1/2) of the points under it. */
-static bdml_status make_within(bdml_handle *h, const bdml_training *t, bool scale,
-                               bdml_reference *r)
+static bdml_status make_within(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               bool scale, bdml_reference *r)
 {
     bdml_status status = BDML_OK;
     double shrinkage, trace = 0.0;
@@ -132,7 +170,7 @@ static bdml_status make_within(bdml_handle *h, const bdml_training *t, bool scal
     BDML_GO(make_columns(h, t, scale, r));
     int n = r->rows;
     size_t nn = (size_t)n * (size_t)n;
-    BDML_GO(bdml_reference_apply(h, r, t->n, t->d, t->x, &p));
+    BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
     BDML_NEW(h, s, nn);
     BDML_NEW(h, root, nn);
     BDML_NEW(h, lambda, n);
@@ -140,7 +178,7 @@ static bdml_status make_within(bdml_handle *h, const bdml_training *t, bool scal
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
     bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
     BDML_GO(bdml_within_covariance(h, &z, s));
-    BDML_GO(shrinkage_of(h, &z, s, &shrinkage));
+    BDML_GO(shrinkage_of(h, o, &z, s, &shrinkage));
     for (int j = 0; j < n; j++) trace += COL(s, n, j)[j];
     BDML_GO(bdml_la_eigh(h, n, s, lambda, true, &ws));
     double floor = BDML_MAX(shrinkage * trace / n, DBL_MIN);
@@ -194,17 +232,17 @@ done:
 }
 
 /* Stretch the within map along the discriminants. */
-static bdml_status make_fisher(bdml_handle *h, const bdml_training *t, double stretch,
-                               bdml_reference *r)
+static bdml_status make_fisher(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               double stretch, bdml_reference *r)
 {
     bdml_status status = BDML_OK;
     double *p = NULL, *b = NULL, *lambda = NULL, *factor = NULL, *map = NULL;
     bdml_eigh_ws ws = {0};
 
-    BDML_GO(make_within(h, t, true, r));
+    BDML_GO(make_within(h, o, t, true, r));
     int n = r->rows;
     size_t nn = (size_t)n * (size_t)n;
-    BDML_GO(bdml_reference_apply(h, r, t->n, t->d, t->x, &p));
+    BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
     BDML_NEW(h, b, nn);
     BDML_NEW(h, factor, nn);
     BDML_NEW(h, lambda, n);
@@ -230,88 +268,97 @@ done:
     return status;
 }
 
-/* A map made elsewhere: a model, or a matrix of rows of d. */
-static bdml_status read_file(bdml_handle *h, const char *path, const bdml_training *t,
-                             bdml_reference *r)
+/* ---- from a file ------------------------------------------------------------------------------------------ */
+
+static bdml_status no_such_name(bdml_handle *h, const char *path)
 {
-    bdml_status status = BDML_OK;
+    char list[256] = "auto";
+    for (int k = 0; k < BDML_REFERENCE_FILE; k++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, ", %s", bdml_reference_names[k]);
+    }
+    return bdml_fail(h, BDML_ERR_ARGUMENT,
+                     "reference must be one of %s, or a file that can be read, got '%.200s'", list,
+                     path);
+}
+
+bdml_status bdml_reference_read(bdml_handle *h, const char *path, bdml_reference *out)
+{
     bdml_model *model = NULL;
     bdml_dataset *matrix = NULL;
+    bdml_status status;
 
-    if (access(path, R_OK) != 0)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "reference must be auto, none, zscore, within, within-raw, fisher, "
-                         "fisher-5, fisher-100, "
-                         "fisher-1000 or a file that can be read, got '%.200s'",
-                         path);
+    *out = (bdml_reference){.kind = BDML_REFERENCE_FILE};
+    if (access(path, R_OK) != 0) return no_such_name(h, path);
     if (bdml_load_model(h, path, &model) == BDML_OK) {
-        if (model->d != t->d) {
-            status = bdml_fail(h, BDML_ERR_DATA,
-                               "%s: the map is for %d dimensions, the prepared points have %d",
-                               path, model->d, t->d);
-            goto done;
-        }
-        r->map = model->l;
-        r->rows = model->q;
+        status = bdml_model_need_map(h, model);
+        out->rows = model->q;
+        out->columns = model->d;
+        out->map = model->l;
         model->l = NULL;
-        goto done;
+        bdml_free_model(model);
+        return status;
     }
     status = bdml_matrix_read(h, path, &matrix);
     if (status != BDML_OK) return bdml_fail_context(h, status, "reference");
-    if (matrix->d != t->d || matrix->n > matrix->d) {
+    if (matrix->n > matrix->d) {
         status = bdml_fail(h, BDML_ERR_DATA,
-                           "%s: a reference map has rows of %d numbers and at most %d rows; this "
-                           "one is %lld x %d",
-                           path, t->d, t->d, (long long)matrix->n, matrix->d);
-        goto done;
+                           "%s: a reference map has at most as many rows as columns; this one is "
+                           "%lld x %d",
+                           path, (long long)matrix->n, matrix->d);
+    } else {
+        out->rows = (int)matrix->n;
+        out->columns = matrix->d;
+        out->map = matrix->x;
+        matrix->x = NULL;
     }
-    r->map = matrix->x;
-    r->rows = (int)matrix->n;
-    matrix->x = NULL;
-done:
-    bdml_free_model(model);
     bdml_free_dataset(matrix);
     return status;
 }
 
-bdml_status bdml_reference_make(bdml_handle *h, bdml_reference_kind kind, const bdml_training *t,
-                                bdml_reference *out)
+static bdml_status copy_file(bdml_handle *h, const bdml_reference *file, int d, bdml_reference *out)
 {
     bdml_status status = BDML_OK;
-    memset(out, 0, sizeof *out);
-    out->kind = kind;
-    out->rows = t->d;
+    size_t size = (size_t)file->rows * (size_t)file->columns;
+    if (file->columns != d)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "reference: the map is for %d dimensions, the prepared points have %d",
+                         file->columns, d);
+    out->rows = file->rows;
+    BDML_NEW(h, out->map, size);
+    memcpy(out->map, file->map, sizeof *out->map * size);
+done:
+    return status;
+}
+
+/* ---- all kinds -------------------------------------------------------------------------------------------- */
+
+bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
+                                bdml_reference_kind kind, const bdml_reference *file,
+                                const bdml_training *t, bdml_reference *out)
+{
+    bdml_status status = BDML_OK;
     bdml_reference_family family = kinds[kind].family;
-    if (family == BDML_FAMILY_ZSCORE) status = make_columns(h, t, true, out);
-    if (family == BDML_FAMILY_WITHIN) status = make_within(h, t, kinds[kind].scale, out);
+
+    *out = (bdml_reference){.kind = kind, .rows = t->d, .columns = t->d};
     if (family == BDML_FAMILY_FISHER && !t->y)
         return bdml_fail(h, BDML_ERR_DATA, "reference %s needs labels", bdml_reference_names[kind]);
-    if (family == BDML_FAMILY_FISHER) status = make_fisher(h, t, kinds[kind].stretch, out);
-    if (kind == BDML_REFERENCE_FILE)
-        status = read_file(h, bdml_opt_text(h, BDML_OPT_REFERENCE), t, out);
+    if (family == BDML_FAMILY_ZSCORE) status = make_columns(h, t, true, out);
+    if (family == BDML_FAMILY_WITHIN) status = make_within(h, o, t, kinds[kind].scale, out);
+    if (family == BDML_FAMILY_FISHER) status = make_fisher(h, o, t, kinds[kind].stretch, out);
+    if (kind == BDML_REFERENCE_FILE) status = copy_file(h, file, t->d, out);
     if (status != BDML_OK) bdml_reference_free(out);
     return status;
 }
 
-bdml_status bdml_reference_apply(bdml_handle *h, const bdml_reference *r, int64_t n, int d,
-                                 const double *x, double **p)
+bdml_status bdml_reference_apply(bdml_handle *h, const bdml_reference *r, int64_t n,
+                                 const double *x, const double **p, double **own)
 {
-    bdml_status status = BDML_OK;
-    double *ws = NULL;
-    *p = NULL;
-    BDML_NEW(h, *p, (size_t)n * (size_t)r->rows);
-    if (!r->map) {
-        memcpy(*p, x, sizeof(double) * (size_t)n * (size_t)d);
-        return BDML_OK;
-    }
-    BDML_NEW(h, ws, bdml_la_map_size(r->rows, d));
-    bdml_la_map_rows(h, r->rows, d, r->map, n, x, d, *p, ws);
-done:
-    free(ws);
-    if (status != BDML_OK) {
-        free(*p);
-        *p = NULL;
-    }
+    *own = NULL;
+    *p = x;
+    if (!r->map) return BDML_OK;
+    bdml_status status = bdml_map_points(h, r->rows, r->columns, r->map, n, x, own);
+    *p = *own;
     return status;
 }
 
@@ -326,15 +373,7 @@ bdml_status bdml_reference_after(bdml_handle *h, bdml_reference *r, int q, int d
         memcpy(map, Q, sizeof *map * (size_t)q * (size_t)d);
     free(r->map);
     r->map = map;
+    r->columns = d;
 done:
     return status;
-}
-
-bdml_reference_kind bdml_reference_asked(const bdml_handle *h)
-{
-    const char *name = bdml_opt_text(h, BDML_OPT_REFERENCE);
-    if (strcmp(name, "auto") == 0) return BDML_REFERENCE_NONE;
-    for (int k = 0; k < BDML_REFERENCE_FILE; k++)
-        if (strcmp(name, bdml_reference_names[k]) == 0) return (bdml_reference_kind)k;
-    return BDML_REFERENCE_FILE;
 }

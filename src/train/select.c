@@ -1,254 +1,175 @@
-/* select.c - reference, distortion cap, softness and passes by cross-validation inside the training
- * data.
+/* select.c - the candidate, by cross-validation inside the training data.
  *
- * Stratified folds; each fold's reference, constraints and metrics come from its training rows alone.
- * The best reference of each family goes into the grid (families.c). Two rounds: the first scores every choice on some folds, the second goes on with those that are not
- * clearly worse than the best (a path shows them all, and so goes on with all). Then the smallest K is
- * taken that is not worse than the best by more than so many standard errors of the difference, fold by
- * fold (setting se-rule, and never more than that of the error rate itself), and among those with that K the smallest error.
+ * Each part's reference, constraints and metrics come from what it learns from alone. The best reference of each
+ * family, alone, becomes a candidate. Two rounds: the first scores every candidate on some parts, the second
+ * goes on with those that are not clearly worse than the best. Then the smallest K is taken that is not worse than
+ * the best by more than so many standard errors of the difference, part by part (setting se-rule), and among those
+ * with that K the smallest error.
  *
- * A job is one (fold, reference, weight) with all its K and passes in one warm-started sweep (fold.c);
- * jobs run beside each other, each on one thread with its own handle, and write to their own places:
- * the result does not depend on the number of threads. */
+ * A job is one (part, reference, weight) with all its passes and caps in one warm-started sweep (score.c); jobs run
+ * beside each other, each on one thread with its own handle, and write to their own places: the result does not
+ * depend on the number of threads. */
 #include "train/checkpoint.h"
 
 #include <stdlib.h>
 
-enum {
-    FOLDS_SMALL = 5, /* up to FEW points; the first round is one repeat */
-    FOLDS_LARGE = 3, /* the first round is one fold */
-    FEW = 500,
-    LEFT_OUT = 500,     /* rows of a fold, where there are enough: the rest is to learn from */
-    MOST_POINTS = 3500, /* more are sampled down, class by class */
-    REPEAT_UNDER = 600, /* repeat the folds until this many rows have been left out */
-    REPEATS_MAX = 4
-};
 static const double KEEP = 1.0; /* standard errors above the best that the second round takes */
-
-/* ---- grid --------------------------------------------------------------------------------------------- */
-
-void recipe_make_grid(const bdml_handle *h, recipe_grid *grid)
-{
-    *grid = (recipe_grid){.references = 9,
-                          .ks = 6,
-                          .cs = 2,
-                          .passes = 2,
-                          .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_WITHIN,
-                                        BDML_REFERENCE_WITHIN_RAW, BDML_REFERENCE_FISHER,
-                                        BDML_REFERENCE_FISHER_5, BDML_REFERENCE_FISHER_100,
-                                        BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_LDA,
-                                        BDML_REFERENCE_NONE},
-                          .k = {1, 3, 10, 30, 100, 1000},
-                          .c = {1.5, 5},
-                          .pass = {0, 1},
-                          .slack = bdml_opt_real(h, BDML_OPT_SE_RULE)};
-    const char *reference = bdml_opt_text(h, BDML_OPT_REFERENCE);
-    if (strcmp(reference, "auto") != 0) {
-        grid->references = 1;
-        grid->reference[0] = BDML_REFERENCE_FILE;
-        for (int k = 0; k < BDML_REFERENCE_FILE; k++)
-            if (strcmp(reference, bdml_reference_names[k]) == 0)
-                grid->reference[0] = (bdml_reference_kind)k;
-    }
-    if (bdml_opt_changed(h, BDML_OPT_DISTORTION)) {
-        grid->ks = 1;
-        grid->k[0] = bdml_opt_real(h, BDML_OPT_DISTORTION);
-    }
-    if (bdml_opt_changed(h, BDML_OPT_SOFTNESS)) {
-        grid->cs = 1;
-        grid->c[0] = bdml_opt_real(h, BDML_OPT_SOFTNESS);
-    }
-    if (bdml_opt_changed(h, BDML_OPT_PASSES)) {
-        grid->passes = 1;
-        grid->pass[0] = (int)bdml_opt_int(h, BDML_OPT_PASSES) - 1;
-    }
-}
-
-/* ---- folds ------------------------------------------------------------------------------------------ */
-
-/* Rows of the training data split into folds, once or several times over. */
-typedef struct folds {
-    int64_t rows;
-    int splits;      /* folds of one repeat */
-    int count, made; /* folds that the grid is scored on; those that references alone are */
-    int first;       /* folds of the first round */
-    recipe_fold *fold;
-} folds;
-
-static void free_folds(folds *f)
-{
-    for (int k = 0; f->fold && k < f->made; k++) recipe_free_fold(&f->fold[k]);
-    free(f->fold);
-}
-
-static bdml_status fill_fold(bdml_handle *h, const bdml_training *t, int64_t rows,
-                             const int64_t *row, const int32_t *number, int left_out,
-                             recipe_fold *f)
-{
-    bdml_status status = BDML_OK;
-    size_t d = (size_t)t->d;
-    int64_t a = 0, b = 0;
-    for (int64_t i = 0; i < rows; i++) f->test += number[i] == left_out;
-    f->train = rows - f->test;
-    f->d = t->d;
-    f->classes = t->classes;
-    BDML_NEW(h, f->x, (size_t)f->train * d);
-    BDML_NEW(h, f->y, f->train);
-    BDML_NEW(h, f->vx, (size_t)f->test * d);
-    BDML_NEW(h, f->vy, f->test);
-    for (int64_t i = 0; i < rows; i++) {
-        const double *x = t->x + (size_t)row[i] * d;
-        if (number[i] == left_out) {
-            memcpy(f->vx + (size_t)b * d, x, d * sizeof *x);
-            f->vy[b++] = t->y[row[i]];
-        } else {
-            memcpy(f->x + (size_t)a * d, x, d * sizeof *x);
-            f->y[a++] = t->y[row[i]];
-        }
-    }
-done:
-    return status;
-}
-
-/* Rows to cross-validate on: all, or MOST_POINTS of them, class by class. */
-static bdml_status sample_rows(bdml_handle *h, const bdml_training *t, int64_t *rows, int64_t **row)
-{
-    bdml_status status = BDML_OK;
-    int64_t train = t->n;
-    BDML_NEW(h, *row, t->n);
-    for (int64_t i = 0; i < t->n; i++) (*row)[i] = i;
-    *rows = t->n;
-    if (t->n > MOST_POINTS) {
-        double left_out = 1.0 - (double)MOST_POINTS / (double)t->n;
-        BDML_GO(bdml_split_random(h, t->n, t->y, left_out, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED),
-                                  UINT64_MAX, *row, &train));
-        *rows = train;
-    }
-done:
-    return status;
-}
-
-static bdml_status make_folds(bdml_handle *h, const bdml_training *t, folds *f)
-{
-    bdml_status status = BDML_OK;
-    int64_t *row = NULL;
-    int32_t *y = NULL, *number = NULL;
-
-    BDML_GO(sample_rows(h, t, &f->rows, &row));
-    bool small = f->rows <= FEW;
-    if (small) {
-        f->splits = (int)BDML_MIN(f->rows, FOLDS_SMALL);
-        f->count = f->splits * (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / f->rows));
-        f->made = f->count;
-        f->first = f->splits;
-    } else { /* few of the folds: what is learned should be learned from nearly all rows */
-        f->splits = (int)BDML_MAX(FOLDS_LARGE, f->rows / LEFT_OUT);
-        f->count = FOLDS_LARGE;
-        f->made = f->splits;
-        f->first = 1;
-    }
-    BDML_NEW(h, f->fold, f->made);
-    BDML_NEW(h, y, f->rows);
-    BDML_NEW(h, number, f->rows);
-    for (int64_t i = 0; i < f->rows; i++) y[i] = t->y[row[i]];
-    for (int k = 0; k < f->made; k++) {
-        BDML_GO(bdml_split_folds(h, f->rows, y, f->splits, (uint64_t)bdml_opt_int(h, BDML_OPT_SEED),
-                                 (uint64_t)(k / f->splits), number));
-        BDML_GO(fill_fold(h, t, f->rows, row, number, k % f->splits, &f->fold[k]));
-    }
-done:
-    free(row);
-    free(y);
-    free(number);
-    return status;
-}
-
-/* ---- jobs ----------------------------------------------------------------------------------------------- */
 
 /* Everything the selection works with. */
 typedef struct selection {
-    char why[BDML_ERROR_SIZE]; /* the first fold that could not be fitted */
-    recipe_grid *grid;
-    json_t *alone; /* errors of the references alone */
-    folds folds;
-    int size;      /* choices */
-    double *score; /* per fold and choice; NaN: not fitted */
-    bool *wanted;  /* per choice: still in the race */
+    bdml_handle *h; /* of the call: the checkpoint hangs on it */
+    bdml_plan *plan;
+    bdml_parts parts;
+    bool alone;    /* references alone: what cannot be fitted is out of the race, in silence */
+    int size;      /* candidates */
+    double *error; /* by bdml_score_place; NaN: not fitted */
+    bool *wanted;  /* per candidate: still in the race */
     double *mean, *se;
-    int done; /* folds scored so far */
+    int done;                  /* parts scored so far */
+    char why[BDML_ERROR_SIZE]; /* the first part that could not be fitted */
 } selection;
 
-static bool any_wanted(const selection *s, int reference, int c)
+/* ---- jobs ------------------------------------------------------------------------------------------------- */
+
+/* Is the candidate wanted, by one score or another? */
+static bool is_wanted(const selection *s, bdml_candidate c)
 {
-    for (int number = 0; number < s->size; number++) {
-        recipe_choice at = recipe_choice_at(s->grid, number);
-        if (s->wanted[number] && at.reference == reference && at.c == c) return true;
-    }
+    for (c.score = 0; c.score < s->plan->scores; c.score++)
+        if (s->wanted[bdml_candidate_number(s->plan, c)]) return true;
     return false;
 }
 
-static int list_jobs(const selection *s, int to, recipe_job *jobs)
+/* Job k of the round that begins with the parts that are not scored yet. */
+static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
 {
-    const recipe_grid *g = s->grid;
-    int count = 0;
-    for (int k = s->done; k < to; k++)
-        for (int r = 0; r < g->references; r++)
-            for (int c = 0; c < g->cs; c++)
-                if (any_wanted(s, r, c))
-                    jobs[count++] = (recipe_job){.grid = g,
-                                                 .wanted = s->wanted,
-                                                 .fold = &s->folds.fold[k],
-                                                 .number = k,
-                                                 .reference = r,
-                                                 .c = c,
-                                                 .score = s->score + (size_t)k * (size_t)s->size};
-    return count;
+    const selection *s = user;
+    const bdml_plan *p = s->plan;
+    int job = s->done * p->references * p->weights + (int)k;
+    int part = job / p->weights / p->references;
+    bdml_candidate c = {.reference = job / p->weights % p->references, .weight = job % p->weights};
+    double *error = s->error + bdml_score_place(p, part, c);
+    bool wanted[BDML_PLAN_PASSES * BDML_PLAN_CAPS], any = false;
+
+    for (c.pass = 0; c.pass < p->passes; c.pass++)
+        for (c.cap = 0; c.cap < p->caps; c.cap++)
+            any |= wanted[c.pass * p->caps + c.cap] = is_wanted(s, c);
+    if (!any || (!s->alone && bdml_checkpoint_take_job(s->h, job, error))) return BDML_OK;
+    bdml_status status =
+        bdml_score_part(own, p, &s->parts.part[part], c.reference, c.weight, wanted, error);
+    if (s->alone) return status == BDML_ERR_DATA ? BDML_OK : status;
+    /* A job cut short has solved nothing to its end: its scores are not kept. */
+    if (status == BDML_OK && !bdml_jobs_stopped(own)) bdml_checkpoint_put_job(s->h, job, error);
+    return status;
 }
 
-/* What the jobs of one call share. */
-typedef struct batch {
-    bdml_handle *h; /* of the call: the checkpoint hangs on it */
-    const recipe_job *job;
-} batch;
-
-static bdml_status run_job(bdml_handle *own, void *user, int64_t number)
+/* Score the candidates in the race on the parts s->done .. to-1. A part that cannot be fitted (too few neighbours,
+ * say) keeps its NaN, and its reason stands in s->why. */
+static bdml_status run_round(selection *s, const char *what, int to)
 {
-    const batch *b = user;
-    const recipe_job *job = &b->job[number];
-    if (bdml_checkpoint_take_job(b->h, job)) return BDML_OK;
-    BDML_TRY(recipe_job_run(own, job));
-    /* A job cut short has solved nothing to its end: its scores are not kept. */
-    if (!bdml_jobs_stopped(own)) bdml_checkpoint_put_job(b->h, job);
+    int count = (to - s->done) * s->plan->references * s->plan->weights;
+    bdml_jobs jobs = {
+        what, 0, count, count, bdml_threads(s->h), run_job, s, s->alone ? NULL : s->why};
+    BDML_TRY(bdml_jobs_run(s->h, &jobs));
+    s->done = to;
     return BDML_OK;
 }
 
-bdml_status recipe_run_jobs(bdml_handle *h, const char *what, int64_t done, int64_t total,
-                            int count, const recipe_job *jobs, char *why)
+/* Room for the candidates of s->plan on so many parts. */
+static bdml_status make_table(selection *s, int parts)
 {
-    batch b = {h, jobs};
-    bdml_jobs run = {what, done, total, count, bdml_threads(h), run_job, &b, why};
-    return bdml_jobs_run(h, &run);
+    bdml_status status = BDML_OK;
+    s->size = bdml_candidate_count(s->plan);
+    s->done = 0;
+    BDML_NEW(s->h, s->error, parts * s->size);
+    BDML_NEW(s->h, s->wanted, s->size);
+    for (int k = 0; k < parts * s->size; k++) s->error[k] = NAN;
+    for (int k = 0; k < s->size; k++) s->wanted[k] = true;
+done:
+    return status;
 }
 
-/* ---- choice --------------------------------------------------------------------------------------------------- */
-
-/* The folds scored so far. */
-static recipe_scores scores_of(const selection *s)
+static void free_table(selection *s)
 {
-    const recipe_fold *f = &s->folds.fold[0];
-    return (recipe_scores){s->grid, s->done, s->score,
-                           (double)f->test / (double)BDML_MAX(f->train, 1), INFINITY};
+    free(s->error);
+    free(s->wanted);
+    s->error = NULL;
+    s->wanted = NULL;
 }
 
-static void summarise(selection *s)
+/* ---- references alone ------------------------------------------------------------------------------------- */
+
+/* A reference alone (K = 1) costs no solve. So the kinds that differ in a constant, how far to stretch the
+ * discriminants or whether to z-score before whitening, are compared alone, on all parts; the one with the
+ * smallest mean error stands for its family, of equals the first. */
+static void keep_best(bdml_plan *plan, const bdml_selection *alone)
 {
-    recipe_scores scores = scores_of(s);
-    recipe_summarise(&scores, s->wanted, s->mean, s->se);
+    int best[BDML_FAMILIES], kept = 0;
+    double least[BDML_FAMILIES];
+    for (int f = 0; f < BDML_FAMILIES; f++) best[f] = -1, least[f] = INFINITY;
+    for (int r = 0; r < alone->alone; r++) {
+        bdml_reference_family f = bdml_reference_family_of(alone->alone_kind[r]);
+        double mean = alone->alone_error[r];
+        if (best[f] >= 0 && !(mean < least[f])) continue;
+        best[f] = r;
+        if (!isnan(mean)) least[f] = mean;
+    }
+    for (int r = 0; r < alone->alone; r++)
+        if (best[bdml_reference_family_of(alone->alone_kind[r])] == r)
+            plan->reference[kept++] = alone->alone_kind[r];
+    plan->references = kept;
 }
 
-/* Standard error, in percent, of the error rate of the best over so many rows. */
-static double rate_error(const selection *s, int best, int64_t tested)
+static bdml_status pick_references(selection *s, bdml_selection *out)
 {
+    bdml_status status = BDML_OK;
+    bdml_plan alone = *s->plan, *plan = s->plan;
+
+    alone.weights = alone.passes = alone.caps = 1;
+    alone.cap[0] = 1.0;
+    s->plan = &alone;
+    s->alone = true;
+    BDML_GO(make_table(s, s->parts.made));
+    BDML_GO(run_round(s, "references", s->parts.made));
+    out->alone = alone.references;
+    for (int r = 0; r < alone.references; r++) {
+        double sum = 0.0;
+        for (int k = 0; k < s->parts.made; k++)
+            sum += s->error[bdml_score_place(&alone, k, (bdml_candidate){.reference = r})];
+        out->alone_kind[r] = alone.reference[r];
+        out->alone_error[r] = sum / s->parts.made;
+    }
+    keep_best(plan, out);
+done:
+    s->plan = plan;
+    s->alone = false;
+    free_table(s);
+    return status;
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------------------- */
+
+/* The parts scored so far. Rows: tested over trained; pairs: parts of one size. */
+static bdml_scores scores_of(const selection *s)
+{
+    const bdml_part *part = &s->parts.part[0];
+    double ratio = s->plan->pairs ? 1.0 / (s->parts.splits - 1)
+                                  : (double)part->test / (double)BDML_MAX(part->t.n, 1);
+    return (bdml_scores){s->plan, s->done, s->error, ratio, INFINITY};
+}
+
+static bdml_status score_to(selection *s, int to)
+{
+    BDML_TRY(run_round(s, "cross-validation", to));
+    bdml_scores scores = scores_of(s);
+    bdml_summarise(&scores, s->wanted, s->mean, s->se);
+    return BDML_OK;
+}
+
+/* Standard error, in percent, of the error rate of the best over the rows of so many parts. */
+static double rate_error(const selection *s, int best, int parts)
+{
+    int64_t tested = 0;
+    for (int k = 0; k < parts; k++) tested += s->parts.part[k].test;
     double rows = (double)BDML_MAX(tested, 1), p = BDML_MAX(s->mean[best] / 100.0, 1.0 / rows);
     return 100.0 * sqrt(p * (1.0 - p) / rows);
 }
@@ -257,114 +178,74 @@ static double rate_error(const selection *s, int best, int64_t tested)
  * over the rows left out so far. References alone cost nothing and stay. */
 static void narrow(selection *s)
 {
-    int64_t tested = 0;
-    recipe_scores scores = scores_of(s);
-    int best = recipe_best(&scores, s->wanted, s->mean);
+    bdml_scores scores = scores_of(s);
+    int best = bdml_best(&scores, s->wanted, s->mean);
     if (best < 0) return;
-    for (int k = 0; k < s->done; k++) tested += s->folds.fold[k].test;
-    double limit = s->mean[best] + KEEP * rate_error(s, best, tested);
+    double limit = s->mean[best] + KEEP * rate_error(s, best, s->done);
     for (int number = 0; number < s->size; number++) {
-        bool alone = s->grid->k[recipe_choice_at(s->grid, number).k] == 1.0;
+        bool alone = s->plan->cap[bdml_candidate_at(s->plan, number).cap] == 1.0;
         s->wanted[number] = s->wanted[number] && (alone || s->mean[number] <= limit);
     }
 }
 
-/* The standard error of a difference over three folds may come out anyhow: it counts for no more than that
+/* The standard error of a difference over three folds of rows may come out anyhow: it counts for no more than that
  * of the error rate of the best over the rows left out, each once. */
 static int choose(const selection *s)
 {
-    recipe_scores scores = scores_of(s);
-    int best = recipe_best(&scores, s->wanted, s->mean);
-    int64_t rows = 0;
+    bdml_scores scores = scores_of(s);
+    int best = bdml_best(&scores, s->wanted, s->mean);
     if (best < 0) return -1;
-    for (int k = 0; k < BDML_MIN(s->done, s->folds.splits); k++) rows += s->folds.fold[k].test;
-    scores.most_error = rate_error(s, best, rows);
-    return recipe_choose(&scores, s->wanted, s->mean);
+    if (!s->plan->pairs)
+        scores.most_error = rate_error(s, best, BDML_MIN(s->done, s->parts.splits));
+    return bdml_choose(&scores, s->wanted, s->mean);
 }
 
-/* What was tried and what came out, for the model's description. */
-static json_t *make_report(const selection *s, int chosen)
+/* ---- selection -------------------------------------------------------------------------------------------- */
+
+void bdml_selection_free(bdml_selection *s)
 {
-    const recipe_grid *g = s->grid;
-    json_t *tried = json_array();
-    for (int number = 0; number < s->size; number++) {
-        recipe_choice c = recipe_choice_at(g, number);
-        if (isnan(s->mean[number])) continue;
-        json_array_append_new(tried, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:i}", "reference",
-                                               bdml_reference_names[g->reference[c.reference]],
-                                               "passes", g->pass[c.pass] + 1, "weight", g->c[c.c],
-                                               "distortion", g->k[c.k], "error", s->mean[number],
-                                               "standard_error", s->se[number], "folds",
-                                               s->wanted[number] ? s->done : s->folds.first));
-    }
-    recipe_choice c = recipe_choice_at(g, chosen);
-    return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:f, s:O*, s:o}", "folds", s->done,
-                     "reference", bdml_reference_names[g->reference[c.reference]], "passes",
-                     g->pass[c.pass] + 1, "weight", g->c[c.c], "distortion", g->k[c.k], "error",
-                     s->mean[chosen], "standard_error", s->se[chosen], "references", s->alone,
-                     "tried", tried);
+    free(s->mean);
+    free(s->se);
+    free(s->parts);
+    *s = (bdml_selection){0};
 }
 
-/* ---- selection -------------------------------------------------------------------------------------------------- */
-
-static bdml_status init(bdml_handle *h, const bdml_training *t, selection *s)
+static bdml_status run(selection *s, bdml_selection *out)
 {
     bdml_status status = BDML_OK;
-    BDML_GO(make_folds(h, t, &s->folds));
-    if (s->grid->references > 1)
-        BDML_GO(recipe_pick_references(h, s->folds.made, s->folds.fold, s->grid, &s->alone));
-    s->size = recipe_grid_size(s->grid);
-    BDML_NEW(h, s->mean, s->size);
-    BDML_NEW(h, s->se, s->size);
-    BDML_NEW(h, s->wanted, s->size);
-    BDML_NEW(h, s->score, s->folds.count * s->size);
-    for (int k = 0; k < s->folds.count * s->size; k++) s->score[k] = NAN;
-    for (int k = 0; k < s->size; k++) s->wanted[k] = true;
-    status = bdml_checkpoint_folds(h, s->grid, s->folds.count);
-done:
-    return status;
-}
+    bdml_handle *h = s->h;
 
-/* Score the choices in the race on the folds up to `to`. */
-static bdml_status run_round(bdml_handle *h, selection *s, int to)
-{
-    bdml_status status = BDML_OK;
-    recipe_job *jobs = NULL;
-    BDML_NEW(h, jobs, (to - s->done) * s->grid->references * s->grid->cs);
-    int count = list_jobs(s, to, jobs);
-    BDML_GO(recipe_run_jobs(h, "cross-validation", 0, count, count, jobs, s->why));
-    s->done = to;
-    summarise(s);
-done:
-    free(jobs);
-    return status;
-}
-
-bdml_status recipe_select(bdml_handle *h, const bdml_training *t, recipe_grid *grid,
-                          recipe_choice *choice, json_t **report)
-{
-    bdml_status status = BDML_OK;
-    selection s = {.grid = grid};
-
-    BDML_GO(init(h, t, &s));
-    BDML_GO(run_round(h, &s, s.folds.first));
-    if (!grid->whole) narrow(&s);
-    if (s.folds.count > s.done) BDML_GO(run_round(h, &s, s.folds.count));
-    int chosen = choose(&s);
-    if (chosen < 0) {
+    if (s->plan->references > 1 && !s->plan->pairs) BDML_GO(pick_references(s, out));
+    BDML_GO(make_table(s, s->parts.count));
+    BDML_NEW(h, out->mean, s->size);
+    BDML_NEW(h, out->se, s->size);
+    BDML_NEW(h, out->parts, s->size);
+    s->mean = out->mean;
+    s->se = out->se;
+    int jobs = s->plan->references * s->plan->weights;
+    BDML_GO(bdml_checkpoint_jobs(h, s->parts.count * jobs, s->size / jobs));
+    BDML_GO(score_to(s, s->parts.first));
+    if (!s->plan->whole) narrow(s);
+    if (s->parts.count > s->done) BDML_GO(score_to(s, s->parts.count));
+    out->candidates = s->size;
+    out->chosen = choose(s);
+    for (int k = 0; k < s->size; k++) out->parts[k] = s->wanted[k] ? s->done : s->parts.first;
+    if (out->chosen < 0)
         status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
-                           s.why);
-        goto done;
-    }
-    *choice = recipe_choice_at(grid, chosen);
-    *report = make_report(&s, chosen);
-    if (!*report) status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory");
+                           s->why);
 done:
-    json_decref(s.alone);
-    free_folds(&s.folds);
-    free(s.mean);
-    free(s.se);
-    free(s.wanted);
-    free(s.score);
+    return status;
+}
+
+bdml_status bdml_select(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
+                        bdml_selection *out)
+{
+    selection s = {.h = h, .plan = plan};
+    *out = (bdml_selection){0};
+    bdml_status status = bdml_parts_make(h, plan, t, &s.parts);
+    if (status == BDML_OK) status = run(&s, out);
+    bdml_parts_free(&s.parts);
+    free_table(&s);
+    if (status != BDML_OK) bdml_selection_free(out);
     return status;
 }

@@ -1,0 +1,26 @@
+/* describe.h - what was done and found, as JSON in the description of a model. Private to train.
+ *
+ * Each says BDML_ERR_MEMORY when there is no room for all of it: a description is whole or there is none. */
+#ifndef BDML_DESCRIBE_H
+#define BDML_DESCRIBE_H
+
+#include "lowrank/lowrank.h"
+#include "train/plan.h"
+
+/* "certificate", "history" and the time of the solve. */
+bdml_status bdml_describe_claim(bdml_handle *h, const bdml_solved *s, bdml_model *model);
+/* "selection": what was tried and what was chosen. */
+bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const bdml_selection *s,
+                                    bdml_model *model);
+/* "low_rank": what was learned, and the bracket [joint lower bound, achieved] where there is a report. */
+bdml_status bdml_describe_rank(bdml_handle *h, const bdml_lowrank_settings *s, const char *start,
+                               const bdml_lowrank_report *r, bdml_model *model);
+/* Scale and neighbours that were chosen, into "selection", where bdml_predict finds the latter. */
+bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *chosen, bool scale,
+                               bool neighbors, bdml_model *model);
+/* Method, data and the settings that were changed: enough to train the same model again. What differs from run to
+ * run stands under "times" alone. */
+bdml_status bdml_describe_training(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                                   const bdml_dataset *data, double seconds, bdml_model *model);
+
+#endif

@@ -1,0 +1,52 @@
+/* final.c - the candidate of a plan on everything: chosen where there are several, fitted as parts are, claimed. */
+#include "train/describe.h"
+
+/* Anchors of the recipe; the many fits of the selection take fewer (fit.c). */
+enum { ANCHORS = 2000 };
+
+bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_final *f)
+{
+    bool wanted[BDML_PLAN_PASSES * BDML_PLAN_CAPS] = {false};
+
+    *f = (bdml_final){0};
+    if (bdml_candidate_count(plan) > 1) {
+        BDML_TRY(bdml_select(h, plan, t, &f->selection));
+        f->at = bdml_candidate_at(plan, f->selection.chosen);
+    }
+    BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], &f->fit));
+    f->fit.anchors = ANCHORS;
+    wanted[f->at.pass * plan->caps + f->at.cap] = true;
+    f->sweep = (bdml_sweep){.fit = &f->fit,
+                            .weight = plan->weight[f->at.weight],
+                            .wanted = wanted,
+                            .precise = true};
+    bdml_status status = bdml_sweep_run(&f->sweep);
+    f->sweep.wanted = NULL;
+    return status;
+}
+
+void bdml_final_free(bdml_final *f)
+{
+    bdml_sweep_free(&f->sweep);
+    bdml_fit_close(&f->fit);
+    bdml_selection_free(&f->selection);
+}
+
+bdml_status bdml_fit_plan(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_mapped by,
+                          bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    bdml_final f;
+
+    BDML_GO(bdml_final_fit(h, plan, t, &f));
+    const bdml_chain *last = f.sweep.last;
+    if (by.map) BDML_GO(bdml_reference_after(h, &f.fit.reference, by.rows, model->d, by.map));
+    bdml_solved solved = {&f.fit.reference, last->c,    &last->s,     &last->r,
+                          plan->diagonal,   plan->pull, f.fit.g_scale};
+    model->score = plan->score[f.at.score];
+    BDML_GO(bdml_claim_result(h, &solved, model));
+    if (f.selection.candidates > 0) status = bdml_describe_selection(h, plan, &f.selection, model);
+done:
+    bdml_final_free(&f);
+    return status;
+}

@@ -1,0 +1,256 @@
+/* fit.c - points under a reference: constraints, the problem that they make, and one solve of it.
+ *
+ *     min <G,M> + (C/m) sum_t phi(mu_t - <A_t,M>)     kappa(M) <= K     on p = R x
+ *
+ * G = Sw / tr Sw (the recipe), or the mean over the target pairs. */
+#include "train/checkpoint.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+#include "paper/paper.h"
+
+/* Constraints of the recipe per anchor; more cost time and, as measured (docs/recipe.md), give nothing. */
+enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
+/* Anchors of one of the many fits of a selection; the last fit has more (final.c). */
+enum { ANCHORS = 400 };
+
+/* Gap of solves that only rank candidates or mine neighbours: a tighter one does not change them. */
+static const double ROUGH_GAP = 1e-2;
+
+/* ---- points ----------------------------------------------------------------------------------------------- */
+
+bdml_status bdml_within_pull(bdml_handle *h, const bdml_training *points, double **g, double *scale)
+{
+    bdml_status status = BDML_OK;
+    size_t r = (size_t)points->d;
+    double trace = 0.0;
+
+    BDML_NEW(h, *g, r * r);
+    BDML_GO(bdml_within_covariance(h, points, *g));
+    for (size_t j = 0; j < r; j++) trace += COL(*g, r, j)[j];
+    if (!(trace > 0.0)) {
+        status =
+            bdml_fail(h, BDML_ERR_DATA,
+                      "the points of each class are all the same: there is nothing to learn from");
+        goto done;
+    }
+    *scale = 1.0 / trace;
+    for (size_t e = 0; e < r * r; e++) (*g)[e] *= *scale;
+done:
+    return status;
+}
+
+bdml_status bdml_fit_open(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
+                          bdml_reference_kind kind, bdml_fit *f)
+{
+    *f = (bdml_fit){.h = h, .plan = plan, .t = t, .g_scale = 1.0, .anchors = ANCHORS};
+    BDML_TRY(bdml_reference_make(h, &plan->o->methods, kind, &plan->file, t, &f->reference));
+    return bdml_reference_apply(h, &f->reference, t->n, t->x, &f->p, &f->own_p);
+}
+
+bdml_status bdml_fit_pull(bdml_fit *f)
+{
+    const bdml_training *t = f->t;
+    bdml_training points = {t->n, f->reference.rows, f->p, t->y, t->classes, NULL, NULL};
+    if (f->plan->pull != BDML_PULL_WITHIN) return BDML_OK;
+    return bdml_within_pull(f->h, &points, &f->g, &f->g_scale);
+}
+
+void bdml_fit_close(bdml_fit *f)
+{
+    bdml_reference_free(&f->reference);
+    free(f->own_p);
+    free(f->g);
+}
+
+/* The points of f as those of a data set. */
+static bdml_dataset points_of(const bdml_fit *f)
+{
+    const bdml_training *t = f->t;
+    return (bdml_dataset){.n = t->n,
+                          .d = f->reference.rows,
+                          .x = (double *)f->p,
+                          .y = (int32_t *)t->y,
+                          .classes = t->y ? t->classes : 0,
+                          .class_name = (char **)f->plan->class_name};
+}
+
+/* ---- constraints ------------------------------------------------------------------------------------------ */
+
+/* What the recipe looks for in the first pass, and again under a learned metric. */
+static bdml_mining recipe_mining(const bdml_fit *f, bool again)
+{
+    const bdml_constraint_options *o = &f->plan->o->constraints;
+    bdml_mining how = {.kind = o->kind.value,
+                       .rule = BDML_RULE_CLASS,
+                       .targets = o->targets.automatic ? TARGETS : (int)o->targets.value,
+                       .random_impostors = RANDOM_IMPOSTORS,
+                       .anchors = f->anchors < f->t->n ? f->anchors : 0,
+                       .seed = (uint64_t)f->plan->o->general.seed.value};
+    if (!again) return how;
+    how.random_impostors = 0;
+    how.impostors = o->impostors.automatic ? NEAR_IMPOSTORS : (int)o->impostors.value;
+    return how;
+}
+
+static bdml_status mine(const bdml_fit *f, const bdml_dataset *points, bool again,
+                        bdml_constraints **out)
+{
+    const bdml_options *o = f->plan->o;
+    uint64_t seed = (uint64_t)o->general.seed.value;
+    if (f->plan->source == BDML_FROM_SETTINGS)
+        return bdml_mine_constraints_with(f->h, &o->constraints, seed, points, out);
+    bdml_mining how = f->plan->source == BDML_FROM_RECIPE
+                          ? recipe_mining(f, again)
+                          : bdml_mining_from_options(&o->constraints, seed);
+    return bdml_mine(f->h, points->n, points->d, points->x, points->d, points->y, &how, out);
+}
+
+bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *before, const double *m,
+                                 const bdml_constraints **c, bdml_constraints **own)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset points = points_of(f);
+    bdml_constraints *more = NULL;
+    double *l = NULL, *z = NULL;
+
+    *own = NULL;
+    if (f->plan->source == BDML_FROM_CALLER) {
+        *c = f->t->constraints;
+        return BDML_OK;
+    }
+    if (!before) {
+        BDML_GO(mine(f, &points, false, own));
+    } else {
+        int r = points.d;
+        BDML_GO(bdml_map_metric(f->h, r, m, &points.d, &l));
+        BDML_GO(bdml_map_points(f->h, points.d, r, l, points.n, points.x, &z));
+        points.x = z;
+        BDML_GO(mine(f, &points, true, &more));
+        BDML_GO(bdml_constraints_merge(f->h, before, more, own));
+    }
+    *c = *own;
+done:
+    bdml_free_constraints(more);
+    free(l);
+    free(z);
+    return status;
+}
+
+/* ---- weight ----------------------------------------------------------------------------------------------- */
+
+/* sum + |p_i - p_j|^2 of a pair. */
+static double add_length(const bdml_fit *f, const bdml_constraints *c, int32_t pair, double sum)
+{
+    size_t r = (size_t)f->reference.rows;
+    const double *a = f->p + (size_t)c->pi[pair] * r, *b = f->p + (size_t)c->pj[pair] * r;
+    for (size_t j = 0; j < r; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+/* tr G: 1 for Sw / tr Sw. */
+static double pull_trace(const bdml_fit *f, const bdml_constraints *c)
+{
+    double sum = 0.0;
+    if (f->g) return 1.0;
+    for (int64_t t = 0; t < c->targets; t++) sum = add_length(f, c, c->target[t], sum);
+    return c->targets > 0 ? sum / (double)c->targets : 0.0;
+}
+
+/* Weight at which M = 0 stops being best among M = tI: tr G / (phi'(mu) mean <A_t,I>); 0 when no weight does. */
+static double identity_threshold(const bdml_fit *f, const bdml_constraints *c,
+                                 const bdml_solve_settings *s)
+{
+    double mean = 0.0, slope = s->loss == BDML_LOSS_HINGE ? 1.0 : 2.0 * s->margin;
+    for (int64_t t = 0; t < c->m; t++) {
+        mean += add_length(f, c, c->far[t], 0.0) / (double)c->m;
+        if (c->near[t] >= 0) mean -= add_length(f, c, c->near[t], 0.0) / (double)c->m;
+    }
+    return mean > 0.0 ? pull_trace(f, c) * (1.0 / (slope * mean)) : 0.0;
+}
+
+/* s->C from s->softness; 0 leaves it to the solver. */
+static bdml_status weigh(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
+                         bdml_solve_settings *s)
+{
+    const bdml_plan *plan = f->plan;
+    bdml_solve_settings other = *s;
+    if (s->hard || plan->weighing == BDML_WEIGH_BY_CAP) return BDML_OK;
+    double C0 = identity_threshold(f, c, s);
+    if (plan->weighing == BDML_WEIGH_ALIKE) {
+        for (int k = 0; k < plan->caps && !(C0 > 0.0 && isfinite(C0)); k++) {
+            other.K = plan->cap[k];
+            BDML_TRY(bdml_problem_collapse(f->h, problem, &other, &C0));
+        }
+        if (!isfinite(C0))
+            return bdml_fail(
+                f->h, BDML_ERR_DATA,
+                "under no metric of distortion up to %g are impostors farther than targets "
+                "on the whole; raise the distortion or mine other constraints",
+                other.K);
+    }
+    s->C = s->softness * C0;
+    return BDML_OK;
+}
+
+/* ---- problem and solve ------------------------------------------------------------------------------------ */
+
+bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, double weight,
+                             bool precise, bdml_problem **problem, bdml_solve_settings *s)
+{
+    const bdml_options *o = f->plan->o;
+    int r = f->reference.rows;
+
+    *s = bdml_solve_from_options(&o->solve);
+    s->softness = weight;
+    if (!precise) {
+        s->gap = ROUGH_GAP;
+        s->time_limit = 0.0;
+    }
+    if (f->plan->paper) { /* it makes its own problem */
+        s->hard = true;
+        s->gap = bdml_paper_from_options(&o->solve, &o->mwu).gap;
+        return BDML_OK;
+    }
+    BDML_TRY(bdml_problem_new(f->h, f->t->n, r, f->p, r, c, f->g, f->plan->diagonal, problem));
+    return weigh(f, c, *problem, s);
+}
+
+bdml_status bdml_widen(bdml_handle *h, int r, double **m)
+{
+    double *full = bdml_calloc(h, (size_t)r * (size_t)r, sizeof *full);
+    if (!full) return BDML_ERR_MEMORY;
+    for (int j = 0; j < r; j++) COL(full, r, j)[j] = (*m)[j];
+    free(*m);
+    *m = full;
+    return BDML_OK;
+}
+
+bdml_status bdml_fit_solve(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
+                           bdml_solve_settings *s, bdml_solve_result *r)
+{
+    bdml_status status = BDML_OK;
+    const bdml_options *o = f->plan->o;
+    int d = f->reference.rows;
+    bool diagonal = f->plan->diagonal;
+    bdml_solve_settings own = *s;
+    double *warm = NULL;
+
+    if (diagonal && s->warm_metric) {
+        BDML_NEW(f->h, warm, d);
+        for (int j = 0; j < d; j++) warm[j] = COL(s->warm_metric, d, j)[j];
+        own.warm_metric = warm;
+    }
+    if (problem) {
+        BDML_GO(bdml_checkpoint_solve(f->h, problem, &own, r));
+    } else {
+        bdml_paper_settings paper = bdml_paper_from_options(&o->solve, &o->mwu);
+        BDML_GO(bdml_paper_solve(f->h, f->t->n, d, f->p, d, c, diagonal, &paper, r, NULL));
+    }
+    if (diagonal && r->m) status = bdml_widen(f->h, d, &r->m);
+    if (status != BDML_OK) bdml_solve_result_free(r);
+done:
+    free(warm);
+    return status;
+}

@@ -1,0 +1,161 @@
+/* part.c - parts of the training data to learn from, with what is left out to judge by: folds of the rows, by class,
+ * or of given pairs, by the groups that belong together. */
+#include "train/plan.h"
+
+#include <stdlib.h>
+
+enum {
+    FOLDS_SMALL = 5, /* up to FEW points; the first round is one repeat */
+    FOLDS_LARGE = 3, /* the first round is one fold */
+    FEW = 500,
+    LEFT_OUT = 500,     /* rows of a fold, where there are enough: the rest is to learn from */
+    MOST_POINTS = 3500, /* more are sampled down, class by class */
+    REPEAT_UNDER = 600, /* repeat the folds until this many rows have been left out */
+    REPEATS_MAX = 4,
+    FOLDS_PAIRS = 3
+};
+
+void bdml_part_free(bdml_part *part)
+{
+    free(part->own_x);
+    free(part->own_vx);
+    free(part->own_y);
+    free(part->own_vy);
+    bdml_labelled_free(&part->learned);
+    bdml_labelled_free(&part->left_out);
+    bdml_free_constraints(part->own_constraints);
+    *part = (bdml_part){0};
+}
+
+void bdml_parts_free(bdml_parts *parts)
+{
+    for (int k = 0; parts->part && k < parts->made; k++) bdml_part_free(&parts->part[k]);
+    free(parts->part);
+    *parts = (bdml_parts){0};
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+/* The rows number[i] != left_out to learn from, the others to judge by. */
+static bdml_status take_rows(bdml_handle *h, const bdml_training *t, int64_t rows,
+                             const int64_t *row, const int32_t *number, int left_out,
+                             bdml_part *part)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)t->d;
+    int64_t test = 0, a = 0, b = 0;
+
+    for (int64_t i = 0; i < rows; i++) test += number[i] == left_out;
+    BDML_NEW(h, part->own_x, (size_t)(rows - test) * d);
+    BDML_NEW(h, part->own_y, rows - test);
+    BDML_NEW(h, part->own_vx, (size_t)test * d);
+    BDML_NEW(h, part->own_vy, test);
+    for (int64_t i = 0; i < rows; i++) {
+        bool out = number[i] == left_out;
+        double *to = out ? part->own_vx + (size_t)b * d : part->own_x + (size_t)a * d;
+        memcpy(to, t->x + (size_t)row[i] * d, d * sizeof *to);
+        *(out ? &part->own_vy[b++] : &part->own_y[a++]) = t->y[row[i]];
+    }
+    part->t = (bdml_training){a, t->d, part->own_x, part->own_y, t->classes, NULL, NULL};
+    part->test = b;
+    part->vx = part->own_vx;
+    part->vy = part->own_vy;
+done:
+    return status;
+}
+
+/* Rows to cross-validate on: all, or MOST_POINTS of them, class by class. */
+static bdml_status sample_rows(bdml_handle *h, const bdml_training *t, uint64_t seed, int64_t *rows,
+                               int64_t **row)
+{
+    bdml_status status = BDML_OK;
+    BDML_NEW(h, *row, t->n);
+    for (int64_t i = 0; i < t->n; i++) (*row)[i] = i;
+    *rows = t->n;
+    if (t->n > MOST_POINTS)
+        status = bdml_split_random(h, t->n, t->y, 1.0 - (double)MOST_POINTS / (double)t->n, seed,
+                                   UINT64_MAX, *row, rows);
+done:
+    return status;
+}
+
+static void count_folds(int64_t rows, bdml_parts *p)
+{
+    if (rows <= FEW) {
+        p->splits = (int)BDML_MIN(rows, FOLDS_SMALL);
+        p->count = p->splits * (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / rows));
+        p->made = p->count;
+        p->first = p->splits;
+    } else { /* few of the folds: what is learned should be learned from nearly all rows */
+        p->splits = (int)BDML_MAX(FOLDS_LARGE, rows / LEFT_OUT);
+        p->count = FOLDS_LARGE;
+        p->made = p->splits;
+        p->first = 1;
+    }
+}
+
+/* Each repeat of the folds has a stream of random numbers of its own. */
+static bdml_status make_rows(bdml_handle *h, uint64_t seed, const bdml_training *t, bdml_parts *p)
+{
+    bdml_status status = BDML_OK;
+    int64_t *row = NULL, rows;
+    int32_t *y = NULL, *number = NULL;
+
+    BDML_GO(sample_rows(h, t, seed, &rows, &row));
+    count_folds(rows, p);
+    BDML_NEW(h, p->part, p->made);
+    BDML_NEW(h, y, rows);
+    BDML_NEW(h, number, rows);
+    for (int64_t i = 0; i < rows; i++) y[i] = t->y[row[i]];
+    for (int k = 0; k < p->made; k++) {
+        uint64_t repeat = (uint64_t)(k / p->splits);
+        BDML_GO(bdml_split_folds(h, rows, y, p->splits, seed, repeat, number));
+        BDML_GO(take_rows(h, t, rows, row, number, k % p->splits, &p->part[k]));
+    }
+done:
+    free(row);
+    free(y);
+    free(number);
+    return status;
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------------ */
+
+/* Pairs that belong to one group (a fold of the file: the same people) are left out together; where groups are not
+ * known, pairs that share a row are. The rows are those of t. */
+static bdml_status make_pairs(bdml_handle *h, uint64_t seed, const bdml_training *t, bdml_parts *p)
+{
+    bdml_status status = BDML_OK;
+    bdml_labelled_pairs pairs = {0};
+
+    BDML_GO(bdml_labelled_from(h, t->constraints, &pairs));
+    if (pairs.count < 2 * FOLDS_PAIRS) {
+        status = bdml_fail(h, BDML_ERR_DATA,
+                           "%lld pairs are too few to choose the distortion by cross-validation; "
+                           "set distortion",
+                           (long long)pairs.count);
+        goto done;
+    }
+    BDML_GO(bdml_labelled_regroup(h, t->n, FOLDS_PAIRS, seed, &pairs));
+    p->splits = p->count = p->made = p->first = FOLDS_PAIRS;
+    BDML_NEW(h, p->part, p->made);
+    for (int k = 0; k < p->made; k++) {
+        bdml_part *part = &p->part[k];
+        BDML_GO(bdml_labelled_part(h, &pairs, k, false, NULL, &part->learned));
+        BDML_GO(bdml_labelled_part(h, &pairs, k, true, NULL, &part->left_out));
+        BDML_GO(bdml_labelled_constraints(h, t->n, &part->learned, &part->own_constraints));
+        part->t = *t;
+        part->t.constraints = part->own_constraints;
+    }
+done:
+    bdml_labelled_free(&pairs);
+    return status;
+}
+
+bdml_status bdml_parts_make(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
+                            bdml_parts *out)
+{
+    uint64_t seed = (uint64_t)plan->o->general.seed.value;
+    *out = (bdml_parts){0};
+    return (plan->pairs ? make_pairs : make_rows)(h, seed, t, out);
+}

@@ -1,0 +1,344 @@
+/* plan.h - the method bdml, from settings to claim. Private to train.
+ *
+ *     plan        what the settings and the data leave open, and how a choice is fitted and judged   plan.c
+ *     reference   the metric that distortion is measured against                                     reference.c
+ *     fit         points under a reference: constraints, problem, one solve                          fit.c
+ *     sweep       all passes and caps of one fit, each solve from the one before                     sweep.c
+ *     part        what to learn from, and what is left out to judge by                               part.c
+ *     score       of the metrics of a sweep on what was left out                                     score.c
+ *     candidate   one choice; which of them, by their scores                                         choose.c
+ *     selection   parts x candidates -> scores -> one candidate                                      select.c
+ *     claim       what the last solve proves, into the model                                         claim.c
+ *     final       the chosen candidate fitted on everything, and claimed                             final.c
+ *
+ * A problem that the settings state is a plan of one candidate. Given pairs are another source of constraints and
+ * another score. A rank is a step around: a map Q, then the same fit (lowrank.c). A path is the same plan on
+ * several sets of rows, with a record of every solve (path.c). Whoever solves does so by bdml_sweep. Calls go up
+ * this list, never down; JSON is made in describe.c and path_report.c alone. */
+#ifndef BDML_PLAN_H
+#define BDML_PLAN_H
+
+#include "model/evidence.h"
+#include "solver/solver.h"
+#include "train/train.h"
+
+/* ---- reference (reference.c) -------------------------------------------------------------------- */
+
+/* Distortion is bounded relative to a reference metric: the metric is learned on p = R x. R has `rows`
+ * rows of `columns` and full row rank; map NULL: identity. */
+typedef enum bdml_reference_kind {
+    BDML_REFERENCE_NONE,   /* the prepared points as they are */
+    BDML_REFERENCE_ZSCORE, /* each column to standard deviation 1; constant columns are left out */
+    BDML_REFERENCE_WITHIN, /* then whitened by the shrunk within-class covariance */
+    BDML_REFERENCE_WITHIN_RAW, /* whitened likewise without the z-score */
+    BDML_REFERENCE_FISHER_5, /* within, stretched along the directions in which the class means differ */
+    BDML_REFERENCE_FISHER, /* by 20 */
+    BDML_REFERENCE_FISHER_100,
+    BDML_REFERENCE_FISHER_1000,
+    BDML_REFERENCE_LDA, /* by 1e6 */
+    BDML_REFERENCE_FILE,
+    BDML_REFERENCE_KINDS
+} bdml_reference_kind;
+
+/* Kinds that differ in a constant: one of each is a candidate. */
+typedef enum bdml_reference_family {
+    BDML_FAMILY_NONE,
+    BDML_FAMILY_ZSCORE,
+    BDML_FAMILY_WITHIN,
+    BDML_FAMILY_FISHER,
+    BDML_FAMILIES
+} bdml_reference_family;
+bdml_reference_family bdml_reference_family_of(bdml_reference_kind kind);
+
+typedef struct bdml_reference {
+    bdml_reference_kind kind;
+    int rows, columns;
+    double *map;
+} bdml_reference;
+
+extern const char *const bdml_reference_names[BDML_REFERENCE_KINDS];
+/* The kind of that name; a name that is none is a file. auto: the caller's affair. */
+bdml_reference_kind bdml_reference_named(const char *name);
+/* A map made elsewhere: a model, or a matrix. BDML_ERR_ARGUMENT with the names of all kinds when there is no such
+ * file. */
+bdml_status bdml_reference_read(bdml_handle *h, const char *path, bdml_reference *out);
+/* Of the points of t; kind FILE: a copy of `file`, whose columns must be those of the points. */
+bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
+                                bdml_reference_kind kind, const bdml_reference *file,
+                                const bdml_training *t, bdml_reference *out);
+/* *p: n rows of r->rows, x itself where r is the identity; else *own, the caller's to free, is what *p is. */
+bdml_status bdml_reference_apply(bdml_handle *h, const bdml_reference *r, int64_t n,
+                                 const double *x, const double **p, double **own);
+/* r was made for the points Qx, Q q rows of d: from now on it maps x itself. */
+bdml_status bdml_reference_after(bdml_handle *h, bdml_reference *r, int q, int d, const double *Q);
+void bdml_reference_free(bdml_reference *r);
+
+/* L, q rows of r, of the metric m = L'L on r dimensions; m NULL: the identity. */
+bdml_status bdml_map_metric(bdml_handle *h, int r, const double *m, int *q, double **l);
+/* *z = L x for n rows of d: n rows of q, the caller's. */
+bdml_status bdml_map_points(bdml_handle *h, int q, int d, const double *l, int64_t n,
+                            const double *x, double **z);
+
+/* ---- plan (plan.c) ---------------------------------------------------------------------------------- */
+
+/* Where constraints come from. */
+typedef enum bdml_constraint_source {
+    BDML_FROM_CALLER,   /* given with the points */
+    BDML_FROM_SETTINGS, /* files, or mined by the rule of the settings; the user hears of doubts */
+    BDML_FROM_RULE,     /* mined by the rule of the settings, in silence: one of many fits */
+    BDML_FROM_RECIPE /* random anchors, their nearest targets, random impostors; in later passes near impostors */
+} bdml_constraint_source;
+
+/* What the weight C of missed margins is a multiple of: a threshold under which M = 0 is best. */
+typedef enum bdml_weighing {
+    BDML_WEIGH_BY_CAP,      /* that of the cap K of the solve */
+    BDML_WEIGH_BY_IDENTITY, /* that of M = tI; where there is none, as above */
+    /* that of M = tI; where impostors are nearer than targets under the reference, so that M = tI has none, that of
+     * the smallest cap that has one. The same C for all caps, so that only K changes along them; thresholds fall with
+     * K, so no larger K collapses. */
+    BDML_WEIGH_ALIKE
+} bdml_weighing;
+
+enum { BDML_PLAN_CAPS = 100, BDML_PLAN_WEIGHTS = 2, BDML_PLAN_PASSES = 2, BDML_PLAN_SCORES = 2 };
+
+/* Candidates are all combinations of what is listed. */
+typedef struct bdml_plan {
+    const bdml_options *o;
+    bdml_constraint_source source;
+    bdml_weighing weighing;
+    bdml_pull pull;
+    bool diagonal;
+    bool paper;              /* solved by the paper's algorithm */
+    char *const *class_name; /* for doubts about the constraints, or NULL */
+    bool pairs;              /* judged by pairs left out, and not by rows */
+    bool whole;              /* score every candidate on every part: none is dropped on the way */
+    /* Neighbours are mined again under the metric of the cap min(K, this): with more distortion, neighbours
+     * on the training points say little about those of new points. */
+    double mining_cap;
+    bool rough_way; /* metrics that are only mined under need not be those of the gap asked for */
+    double slack;   /* standard errors that the smallest cap may be worse than the best */
+
+    int references, passes, scores, weights, caps;
+    bdml_reference_kind reference[BDML_REFERENCE_KINDS];
+    int pass[BDML_PLAN_PASSES]; /* times that neighbours are mined again */
+    bdml_score_kind score[BDML_PLAN_SCORES];
+    double weight[BDML_PLAN_WEIGHTS]; /* C over its threshold */
+    double cap[BDML_PLAN_CAPS];       /* K, ascending: each solve starts from the one before */
+    bdml_reference file;              /* of kind FILE */
+} bdml_plan;
+
+/* Any setting that asks for one certain problem and not for our choice of one. */
+bool bdml_plan_is_stated(const bdml_options *o);
+/* For these points, with their classes or constraints. What cannot be learned from is told here. */
+bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                           bdml_plan *plan);
+/* For a path over these caps. */
+bdml_status bdml_plan_path(bdml_handle *h, const bdml_options *o, int caps, const double *cap,
+                           bdml_plan *plan);
+void bdml_plan_free(bdml_plan *plan);
+
+/* ---- candidates (choose.c) ----------------------------------------------------------------------------- */
+
+/* Positions in the lists of a plan. */
+typedef struct bdml_candidate {
+    int reference, pass, score, weight, cap;
+} bdml_candidate;
+
+int bdml_candidate_count(const bdml_plan *plan);
+int bdml_candidate_number(const bdml_plan *plan, bdml_candidate c);
+bdml_candidate bdml_candidate_at(const bdml_plan *plan, int number);
+
+/* Where the error of a candidate on a part stands in a list: those of one (part, reference, weight), which are scored
+ * by one job, beside each other. */
+size_t bdml_score_place(const bdml_plan *plan, int part, bdml_candidate c);
+
+/* Errors of the candidates of a plan, part by part. */
+typedef struct bdml_scores {
+    const bdml_plan *plan;
+    int parts;
+    const double *error; /* by bdml_score_place; NaN: not fitted */
+    double tested_over_trained;
+    double most_error; /* the standard error of a difference counts for no more than this */
+} bdml_scores;
+
+/* wanted: candidates in the race; those that a part could not fit leave it. */
+void bdml_summarise(const bdml_scores *s, bool *wanted, double *mean, double *se);
+int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean); /* -1: none */
+/* Not worse than the best by more than plan->slack standard errors: the smallest K, then the error. */
+int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean);
+
+/* ---- one fit (fit.c) ------------------------------------------------------------------------------------ */
+
+/* Points p = R x of t, and G = Sw / tr Sw where the plan pulls by it. */
+typedef struct bdml_fit {
+    bdml_handle *h;
+    const bdml_plan *plan;
+    const bdml_training *t;
+    bdml_reference reference;
+    const double *p;
+    double *own_p;   /* p, or NULL: the points of t themselves */
+    double *g;       /* or NULL: mean over the target pairs */
+    double g_scale;  /* 1 / tr Sw */
+    int64_t anchors; /* random points that the recipe gives constraints */
+} bdml_fit;
+
+/* Reference and points, without g. */
+bdml_status bdml_fit_open(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
+                          bdml_reference_kind kind, bdml_fit *f);
+void bdml_fit_close(bdml_fit *f);
+/* G = Sw / tr Sw of these points, d x d, the caller's, and 1 / tr Sw. */
+bdml_status bdml_within_pull(bdml_handle *h, const bdml_training *points, double **g,
+                             double *scale);
+/* f->g, where the plan pulls by it. */
+bdml_status bdml_fit_pull(bdml_fit *f);
+
+/* Constraints of the first pass (before NULL), or those of the next: `before`, and neighbours under the metric m.
+ * *own: the caller's to free, or NULL: *c is that of f->t. */
+bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *before, const double *m,
+                                 const bdml_constraints **c, bdml_constraints **own);
+/* The problem of these constraints and the settings of its solves but for K and the start. Not precise: to a
+ * gap that ranks candidates, without a time limit, since a choice must not depend on the clock. */
+bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, double weight,
+                             bool precise, bdml_problem **problem, bdml_solve_settings *s);
+/* By the certified engine, or by the paper's algorithm when the setting "solver" says so. Metrics are full
+ * matrices here, those of a diagonal problem too. */
+bdml_status bdml_fit_solve(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
+                           bdml_solve_settings *s, bdml_solve_result *r);
+
+/* *m, r numbers, becomes the diagonal matrix of them. */
+bdml_status bdml_widen(bdml_handle *h, int r, double **m);
+
+/* ---- all solves of a fit (sweep.c) --------------------------------------------------------------------- */
+
+/* A problem that is solved for caps ascending, each from the metric before. */
+typedef struct bdml_chain {
+    const bdml_constraints *c;
+    bdml_constraints *own; /* c, or NULL: the caller's */
+    bool precise;
+    const double *start; /* metric that its first solve starts from, or NULL */
+    bdml_problem *problem;
+    bdml_solve_settings s; /* of the last solve */
+    bdml_solve_result r;
+    bool solved;
+} bdml_chain;
+
+typedef struct bdml_sweep {
+    bdml_fit *fit;
+    double weight;
+    const bool *wanted; /* passes rows of caps: the candidates to be solved */
+    bool precise;       /* those to the gap asked for */
+    /* After each solve. pass -1: one on the way, that is only mined under. NULL: nobody asks. */
+    bdml_status (*solved)(void *user, const bdml_fit *f, int pass, int cap,
+                          const bdml_solve_result *r);
+    void *user;
+
+    bdml_chain first, later[2];
+    bdml_chain *last; /* the one that was solved last, or NULL */
+} bdml_sweep;
+
+bdml_status bdml_sweep_run(bdml_sweep *w);
+void bdml_sweep_free(bdml_sweep *w);
+/* There is a metric other than M = 0. */
+bool bdml_is_usable(const bdml_solve_result *r);
+
+/* ---- parts (part.c) -------------------------------------------------------------------------------------- */
+
+/* Rows or pairs to learn from, rows or pairs left out. */
+typedef struct bdml_part {
+    bdml_training t; /* to learn from */
+    int64_t test;    /* rows left out */
+    const double *vx;
+    const int32_t *vy;
+    bdml_labelled_pairs learned, left_out; /* pairs likewise */
+    /* what it owns of the above */
+    double *own_x, *own_vx;
+    int32_t *own_y, *own_vy;
+    bdml_constraints *own_constraints;
+} bdml_part;
+
+/* Training data split into parts, once or several times over. */
+typedef struct bdml_parts {
+    int splits;      /* parts of one repeat */
+    int count, made; /* parts that candidates are scored on; those that references alone are */
+    int first;       /* parts of the first round */
+    bdml_part *part;
+} bdml_parts;
+
+bdml_status bdml_parts_make(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
+                            bdml_parts *out);
+void bdml_parts_free(bdml_parts *parts);
+void bdml_part_free(bdml_part *part); /* what it owns */
+
+/* ---- scores (score.c) -------------------------------------------------------------------------------------- */
+
+/* Scores of one (part, reference, weight): error[((pass * scores + score) * caps) + cap], left alone where no fit was
+ * possible or wanted (per pass and cap). K = 1 is the reference itself, whatever the weight and the pass. */
+bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_part *part,
+                            int reference, int weight, const bool *wanted, double *error);
+
+/* ---- selection (select.c) ------------------------------------------------------------------------------------ */
+
+/* What was tried and what came out. */
+typedef struct bdml_selection {
+    int chosen; /* number of the candidate */
+    int candidates;
+    double *mean,
+        *se;    /* error of each in percent, NaN: could not be fitted; and its standard error */
+    int *parts; /* that it was scored on */
+    int alone;  /* references scored alone: */
+    bdml_reference_kind alone_kind[BDML_REFERENCE_KINDS];
+    double alone_error[BDML_REFERENCE_KINDS];
+} bdml_selection;
+
+/* By cross-validation; leaves one reference of each family in the plan. */
+bdml_status bdml_select(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
+                        bdml_selection *out);
+void bdml_selection_free(bdml_selection *s);
+
+/* ---- claim (claim.c) ------------------------------------------------------------------------------------------ */
+
+/* A solved problem, with all that is needed to write down what was proven. */
+typedef struct bdml_solved {
+    const bdml_reference *reference;
+    const bdml_constraints *constraints;
+    const bdml_solve_settings *settings;
+    const bdml_solve_result *result;
+    bool diagonal;
+    bdml_pull pull;
+    double g_scale;
+} bdml_solved;
+
+/* Put metric, evidence and the "certificate" of the description into the model. BDML_ERR_INFEASIBLE
+ * when the result proves that, with what contradicts what on the handle; a collapse to M = 0 is
+ * BDML_ERR_DATA with the reason. */
+bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *model);
+
+/* ---- the last fit (final.c) ------------------------------------------------------------------------------------ */
+
+/* The candidate of a plan, chosen where there are several, fitted on everything. */
+typedef struct bdml_final {
+    bdml_selection selection; /* candidates 0: there was nothing to choose */
+    bdml_candidate at;
+    bdml_fit fit;
+    bdml_sweep sweep; /* sweep.last: its problem and result */
+} bdml_final;
+bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_final *f);
+void bdml_final_free(bdml_final *f);
+
+/* t holds the points Qx of these (Q: model->d columns), or map NULL: the prepared points themselves. */
+typedef struct bdml_mapped {
+    int rows;
+    const double *map; /* rows of model->d */
+} bdml_mapped;
+/* The same, and its claim, into the model. */
+bdml_status bdml_fit_plan(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_mapped by,
+                          bdml_model *model);
+
+/* A metric of the rank that the setting "rank" says (lowrank.c). */
+bdml_status bdml_fit_lowrank(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
+                             bdml_model *model);
+/* The method (method.c). */
+bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model);
+
+#endif

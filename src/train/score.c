@@ -1,0 +1,172 @@
+/* score.c - metrics judged on what was left out.
+ *
+ * Rows: mean of the 1-, 3-, 5- and 9-NN errors in percent. Pairs: percent of those left out that are called wrongly
+ * by the threshold that tells the others apart best. The score of a pair is -|Lx - Ly|^2 or the cosine of Lx and Ly,
+ * M = L'L: where points differ in length for reasons of their own, the cosine does better under the same metric. */
+#include "train/plan.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+enum { VOTES = 4 };
+static const int votes[VOTES] = {1, 3, 5, 9};
+
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+/* What the scores of one job share. */
+typedef struct judge {
+    const bdml_part *part;
+    const double *vp; /* rows left out, under the reference */
+    double *error;
+} judge;
+
+static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const double *l,
+                              double *error)
+{
+    bdml_status status = BDML_OK;
+    const bdml_part *part = j->part;
+    const bdml_training *t = &part->t;
+    int r = f->reference.rows;
+    double *z = NULL, *vz = NULL;
+    int64_t wrong[VOTES], all = 0;
+
+    BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
+    BDML_GO(bdml_map_points(f->h, q, r, l, part->test, j->vp, &vz));
+    const bdml_rows learn = {t->n, q, q, z, t->y, t->classes};
+    const bdml_rows left_out = {part->test, q, q, vz, part->vy, t->classes};
+    BDML_GO(bdml_vote_errors(f->h, &f->plan->o->neighbors, &learn, &left_out, VOTES, votes, wrong));
+    for (int v = 0; v < VOTES; v++) all += wrong[v];
+    *error = 100.0 * (double)all / (double)(VOTES * part->test);
+done:
+    free(z);
+    free(vz);
+    return status;
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------------ */
+
+static double pair_score(bdml_score_kind kind, int q, const double *a, const double *b)
+{
+    double distance = 0.0;
+    if (kind == BDML_SCORE_COSINE) {
+        double lengths = bdml_la_norm(q, a) * bdml_la_norm(q, b);
+        return lengths > 0.0 ? bdml_la_dot(q, a, b) / lengths : 0.0;
+    }
+    for (int j = 0; j < q; j++) distance += (a[j] - b[j]) * (a[j] - b[j]);
+    return -distance;
+}
+
+static void pair_scores(const bdml_labelled_pairs *pairs, bdml_score_kind kind, int q,
+                        const double *z, double *score)
+{
+    for (int64_t k = 0; k < pairs->count; k++)
+        score[k] =
+            pair_score(kind, q, COL(z, q, pairs->row[2 * k]), COL(z, q, pairs->row[2 * k + 1]));
+}
+
+/* For points z of dimension q, by one way to score. */
+static bdml_status score_pairs(bdml_handle *h, const bdml_part *part, bdml_score_kind kind, int q,
+                               const double *z, double *error)
+{
+    bdml_status status = BDML_OK;
+    const bdml_labelled_pairs *learned = &part->learned, *out = &part->left_out;
+    bdml_calibration c = {0};
+    double *score = NULL;
+    int64_t wrong = 0;
+
+    BDML_NEW(h, score, BDML_MAX(learned->count, out->count));
+    pair_scores(learned, kind, q, z, score);
+    BDML_GO(bdml_find_threshold(h, learned->count, score, learned->same, &c));
+    pair_scores(out, kind, q, z, score);
+    for (int64_t k = 0; k < out->count; k++)
+        wrong += (score[k] >= c.threshold) != (out->same[k] == 1);
+    *error = 100.0 * (double)wrong / (double)out->count;
+done:
+    free(score);
+    return status;
+}
+
+/* ---- one job ---------------------------------------------------------------------------------------------- */
+
+/* Errors of the metric m on the points of f (NULL: the reference itself), one for each way to score. */
+static bdml_status score_metric(const judge *j, const bdml_fit *f, const double *m, double *error)
+{
+    bdml_status status = BDML_OK;
+    const bdml_plan *p = f->plan;
+    int r = f->reference.rows, q = r;
+    double *l = NULL, *z = NULL;
+
+    if (m || !p->pairs) BDML_GO(bdml_map_metric(f->h, r, m, &q, &l));
+    if (!p->pairs) {
+        status = score_rows(j, f, q, l, error);
+        goto done;
+    }
+    if (l) BDML_GO(bdml_map_points(f->h, q, r, l, f->t->n, f->p, &z));
+    for (int s = 0; s < p->scores; s++)
+        BDML_GO(score_pairs(f->h, j->part, p->score[s], q, z ? z : f->p, &error[s]));
+done:
+    free(l);
+    free(z);
+    return status;
+}
+
+static void put(const bdml_plan *p, const judge *j, int pass, int cap, const double *error)
+{
+    for (int s = 0; s < p->scores; s++) j->error[(pass * p->scores + s) * p->caps + cap] = error[s];
+}
+
+static bdml_status score_solve(void *user, const bdml_fit *f, int pass, int cap,
+                               const bdml_solve_result *r)
+{
+    const judge *j = user;
+    double error[BDML_PLAN_SCORES];
+    if (pass < 0 || !bdml_is_usable(r)) return BDML_OK;
+    BDML_TRY(score_metric(j, f, r->m, error));
+    put(f->plan, j, pass, cap, error);
+    return BDML_OK;
+}
+
+/* Candidates of cap 1 need no solve: *rest is without them. */
+static bdml_status score_reference(const judge *j, const bdml_fit *f, bool *rest)
+{
+    const bdml_plan *p = f->plan;
+    double error[BDML_PLAN_SCORES];
+    bool any = false;
+    if (p->cap[0] != 1.0) return BDML_OK;
+    for (int pass = 0; pass < p->passes; pass++) any = any || rest[pass * p->caps];
+    if (any) BDML_TRY(score_metric(j, f, NULL, error));
+    for (int pass = 0; pass < p->passes; pass++) {
+        if (rest[pass * p->caps]) put(p, j, pass, 0, error);
+        rest[pass * p->caps] = false;
+    }
+    return BDML_OK;
+}
+
+bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_part *part,
+                            int reference, int weight, const bool *wanted, double *error)
+{
+    bdml_status status = BDML_OK;
+    bool rest[BDML_PLAN_PASSES * BDML_PLAN_CAPS], any = false;
+    int count = plan->passes * plan->caps;
+    judge j = {.part = part, .error = error};
+    bdml_fit f = {0};
+    bdml_sweep w = {.fit = &f,
+                    .weight = plan->weight[weight],
+                    .wanted = rest,
+                    .solved = score_solve,
+                    .user = &j};
+    double *own = NULL;
+
+    memcpy(rest, wanted, sizeof *rest * (size_t)count);
+    BDML_GO(bdml_fit_open(h, plan, &part->t, plan->reference[reference], &f));
+    if (part->vx) BDML_GO(bdml_reference_apply(h, &f.reference, part->test, part->vx, &j.vp, &own));
+    BDML_GO(score_reference(&j, &f, rest));
+    for (int k = 0; k < count; k++) any = any || rest[k];
+    if (any) status = bdml_sweep_run(&w);
+done:
+    bdml_sweep_free(&w);
+    bdml_fit_close(&f);
+    free(own);
+    return status;
+}

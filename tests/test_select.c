@@ -1,0 +1,247 @@
+/* test_select.c - how method bdml chooses: the rule of the choice by hand, the folds, the mining of the recipe, and what
+ * becomes of scores that are known. */
+#include "check.h"
+
+#include "train/plan.h"
+
+enum { N = 100, D = 3, CLASSES = 2 };
+
+typedef struct points {
+    double x[N * D];
+    int32_t y[N];
+    bdml_training t;
+} points;
+
+/* Two classes apart along the first of three columns. No two rows are the same. */
+static void make_points(points *p)
+{
+    bdml_rng r = bdml_rng_make(5, 0);
+    for (int i = 0; i < N; i++) {
+        p->y[i] = i % CLASSES;
+        for (int j = 0; j < D; j++) p->x[i * D + j] = bdml_rng_normal(&r);
+        p->x[i * D] += 2.0 * p->y[i];
+    }
+    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL};
+}
+
+/* ---- the rule --------------------------------------------------------------------------------------------- */
+
+/* Four parts, two caps: the larger is better by 1 on average, s = 1.155 in the difference, so that its plain standard
+ * error is s/2 = 0.577 and with as many rows tested as trained s sqrt(1/4 + 1) = 1.29. */
+static void shared_rows_widen_the_error(void **state)
+{
+    (void)state;
+    static const double error[] = {10, 10, 12, 10, 10, 10, 12, 10};
+    const bdml_plan plan = {.references = 1,
+                            .passes = 1,
+                            .scores = 1,
+                            .weights = 1,
+                            .caps = 2,
+                            .cap = {1, 10},
+                            .slack = 1.0};
+    bdml_scores s = {&plan, 4, error, 0.0, INFINITY};
+    bool wanted[2] = {true, true};
+    double mean[2], se[2];
+    bdml_summarise(&s, wanted, mean, se);
+    check_close(mean[0], 11.0, 1e-14);
+    check_close(se[0], 2.0 / sqrt(3.0) / 2.0, 1e-14);
+    assert_int_equal(bdml_best(&s, wanted, mean), 1);
+    assert_int_equal(bdml_choose(&s, wanted, mean), 1); /* 1 > 0.577 */
+    s.tested_over_trained = 1.0;
+    assert_int_equal(bdml_choose(&s, wanted, mean), 0); /* 1 < 1.29 */
+    s.most_error = 0.9;
+    assert_int_equal(bdml_choose(&s, wanted, mean), 1);
+}
+
+/* Candidates and places of scores are counted without gaps, and back. */
+static void candidates_are_numbered(void **state)
+{
+    (void)state;
+    const bdml_plan plan = {.references = 3, .passes = 2, .scores = 2, .weights = 2, .caps = 5};
+    int count = bdml_candidate_count(&plan);
+    bool seen[2 * 3 * 2 * 2 * 2 * 5] = {false};
+    assert_int_equal(count, 120);
+    for (int part = 0; part < 2; part++)
+        for (int k = 0; k < count; k++) {
+            bdml_candidate c = bdml_candidate_at(&plan, k);
+            size_t place = bdml_score_place(&plan, part, c);
+            assert_int_equal(bdml_candidate_number(&plan, c), k);
+            check_true(place < sizeof seen && !seen[place]);
+            seen[place] = true;
+        }
+}
+
+/* ---- folds ------------------------------------------------------------------------------------------------- */
+
+/* Row of the points that these numbers are. */
+static int row_of(const points *p, const double *x)
+{
+    for (int i = 0; i < N; i++)
+        if (memcmp(p->x + i * D, x, sizeof *x * D) == 0) return i;
+    return -1;
+}
+
+/* A repeat of the folds leaves out every row once, and does so in another way than the repeats before. */
+static void folds_are_repeated_anew(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    bdml_plan plan;
+    bdml_parts parts;
+    int fold[8][N];
+    make_points(&p);
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    check_ok(h, bdml_parts_make(h, &plan, &p.t, &parts));
+    int repeats = parts.count / parts.splits;
+    assert_int_equal(parts.splits, 5);
+    assert_int_equal(repeats, 4);
+    for (int r = 0; r < repeats; r++) {
+        for (int i = 0; i < N; i++) fold[r][i] = -1;
+        for (int k = 0; k < parts.splits; k++) {
+            const bdml_part *part = &parts.part[r * parts.splits + k];
+            assert_int_equal(part->test + part->t.n, N);
+            for (int64_t i = 0; i < part->test; i++) {
+                int row = row_of(&p, part->vx + i * D);
+                check_true(row >= 0 && fold[r][row] < 0);
+                assert_int_equal(part->vy[i], p.y[row]);
+                fold[r][row] = k;
+            }
+            for (int64_t i = 0; i < part->t.n; i++) /* learned from: the others */
+                check_true(fold[r][row_of(&p, part->t.x + i * D)] != k);
+        }
+        for (int before = 0; before < r; before++) /* by chance alone, 1 of 5 rows would agree */
+        {
+            int together = 0;
+            for (int i = 0; i < N; i++) together += fold[r][i] == fold[before][i];
+            check_true(together < N / 2);
+        }
+    }
+    bdml_parts_free(&parts);
+    bdml_plan_free(&plan);
+}
+
+/* ---- the recipe's passes ------------------------------------------------------------------------------------ */
+
+typedef struct trail {
+    bdml_sweep *w;
+    int solves;
+    double K[8];
+    int pass[8];
+} trail;
+
+static bdml_status follow(void *user, const bdml_fit *f, int pass, int cap,
+                          const bdml_solve_result *r)
+{
+    trail *t = user;
+    (void)f, (void)cap, (void)r;
+    t->K[t->solves] = t->w->last->s.K;
+    t->pass[t->solves++] = pass;
+    return BDML_OK;
+}
+
+static bool holds(const bdml_constraints *c, const int32_t rows[3])
+{
+    for (int64_t t = 0; t < c->m; t++) {
+        int32_t own[3];
+        if (bdml_constraints_at(c, t, own) == BDML_OK && memcmp(own, rows, sizeof own) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Neighbours are mined again under the metric of min(K, 10), and come to the constraints of the first pass, random
+ * impostors and all. */
+static void second_pass_adds_neighbours(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    bdml_plan plan;
+    make_points(&p);
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(plan.caps, 6); /* 1 3 10 30 100 1000 */
+    for (int cap = 1; cap < 6; cap += 4) {
+        bdml_fit f;
+        bool wanted[BDML_PLAN_PASSES * BDML_PLAN_CAPS] = {false};
+        bdml_sweep w = {.fit = &f, .weight = 5, .wanted = wanted, .solved = follow};
+        trail t = {.w = &w};
+        wanted[plan.caps + cap] = true;
+        w.user = &t;
+        check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, &f));
+        check_ok(h, bdml_sweep_run(&w));
+        assert_int_equal(t.solves, 2);
+        assert_int_equal(t.pass[0], -1);
+        assert_int_equal(t.pass[1], 1);
+        check_close(t.K[0], cap == 1 ? 3.0 : 10.0, 0.0);
+        check_close(t.K[1], plan.cap[cap], 0.0);
+        const bdml_constraints *first = w.first.c, *last = w.last->c;
+        assert_int_equal(first->m, N * 3 * 5); /* targets, random impostors */
+        check_true(last->m > first->m);
+        check_true(last->m <= N * 3 * (5 + 10)); /* near impostors */
+        for (int64_t k = 0; k < first->m; k++) {
+            int32_t rows[3];
+            check_ok(h, bdml_constraints_at(first, k, rows));
+            check_true(holds(last, rows));
+        }
+        bdml_sweep_free(&w);
+        bdml_fit_close(&f);
+    }
+    bdml_plan_free(&plan);
+}
+
+/* ---- plans -------------------------------------------------------------------------------------------------- */
+
+/* A name that is no reference is told before anything is learned, with all the names there are. */
+static void references_are_named(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    bdml_plan plan;
+    make_points(&p);
+    check_ok(h, bdml_set(h, "reference", "fischer"));
+    for (int k = 0; k < BDML_REFERENCE_FILE; k++)
+        check_fails(h, bdml_plan_make(h, &h->options, &p.t, &plan), BDML_ERR_ARGUMENT,
+                    bdml_reference_names[k]);
+    check_fails(h, bdml_plan_make(h, &h->options, &p.t, &plan), BDML_ERR_ARGUMENT, "'fischer'");
+    for (int k = 0; k < BDML_REFERENCE_FILE; k++) {
+        check_ok(h, bdml_set(h, "reference", bdml_reference_names[k]));
+        check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+        assert_int_equal(plan.references, 1);
+        assert_int_equal(plan.reference[0], k);
+        bdml_plan_free(&plan);
+    }
+}
+
+/* What is given is not chosen; a stated problem leaves nothing open. */
+static void given_settings_are_not_open(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    bdml_plan plan;
+    make_points(&p);
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(bdml_candidate_count(&plan), 9 * 2 * 2 * 6);
+    check_ok(h, bdml_set(h, "distortion", "10")); /* what stands for auto, but given */
+    check_ok(h, bdml_set(h, "softness", "5"));
+    check_ok(h, bdml_set(h, "passes", "2"));
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(bdml_candidate_count(&plan), 9);
+    check_true(plan.cap[0] == 10 && plan.weight[0] == 5 && plan.pass[0] == 1);
+    check_ok(h, bdml_set(h, "rule", "nearest"));
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(bdml_candidate_count(&plan), 1);
+    assert_int_equal(plan.reference[0], BDML_REFERENCE_NONE);
+    assert_int_equal(plan.pass[0], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_rows_widen_the_error),
+        cmocka_unit_test(candidates_are_numbered),
+        handle_test(folds_are_repeated_anew),
+        handle_test(second_pass_adds_neighbours),
+        handle_test(references_are_named),
+        handle_test(given_settings_are_not_open),
+    };
+    return cmocka_run_group_tests_name("select", tests, NULL, NULL);
+}
