@@ -6,7 +6,8 @@
 #ifndef BDML_CHECKPOINT_H
 #define BDML_CHECKPOINT_H
 
-#include "train/plan.h"
+#include "solver/solver.h"
+#include "train/train.h"
 
 typedef struct bdml_checkpoint bdml_checkpoint;
 

@@ -4,6 +4,7 @@
  *
  * G = Sw / tr Sw (the recipe), or the mean over the target pairs. */
 #include "train/checkpoint.h"
+#include "train/plan.h"
 
 #include <stdlib.h>
 

@@ -158,23 +158,38 @@ static bdml_status shrinkage_of(bdml_handle *h, const bdml_method_options *o,
     return ledoit_wolf(h, t, s, shrinkage);
 }
 
+/* map <- C C' map, C n x n for the n rows of the map. */
+static bdml_status multiply(bdml_handle *h, const double *c, bdml_reference *r)
+{
+    bdml_status status = BDML_OK;
+    int n = r->rows, d = r->columns;
+    double *square = NULL, *map = NULL;
+
+    BDML_NEW(h, square, (size_t)n * (size_t)n);
+    BDML_NEW(h, map, (size_t)n * (size_t)d);
+    bdml_la_gemm('N', 'T', n, n, n, 1.0, c, n, c, n, 0.0, square, n);
+    bdml_la_gemm('N', 'N', d, n, n, 1.0, r->map, d, square, n, 0.0, map, d);
+    free(r->map);
+    r->map = map;
+done:
+    free(square);
+    return status;
+}
+
 /* Multiply the map of the columns by S^(-1/2) of the points under it. */
 static bdml_status make_within(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
                                bool scale, bdml_reference *r)
 {
     bdml_status status = BDML_OK;
     double shrinkage, trace = 0.0;
-    double *p = NULL, *s = NULL, *lambda = NULL, *root = NULL, *map = NULL;
+    double *p = NULL, *s = NULL, *lambda = NULL;
     bdml_eigh_ws ws = {0};
 
     BDML_GO(make_columns(h, t, scale, r));
     int n = r->rows;
-    size_t nn = (size_t)n * (size_t)n;
     BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
-    BDML_NEW(h, s, nn);
-    BDML_NEW(h, root, nn);
+    BDML_NEW(h, s, (size_t)n * (size_t)n);
     BDML_NEW(h, lambda, n);
-    BDML_NEW(h, map, (size_t)n * (size_t)t->d);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
     bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
     BDML_GO(bdml_within_covariance(h, &z, s));
@@ -182,20 +197,16 @@ static bdml_status make_within(bdml_handle *h, const bdml_method_options *o, con
     for (int j = 0; j < n; j++) trace += COL(s, n, j)[j];
     BDML_GO(bdml_la_eigh(h, n, s, lambda, true, &ws));
     double floor = BDML_MAX(shrinkage * trace / n, DBL_MIN);
-    for (int j = 0; j < n; j++) {
+    for (int j = 0; j < n; j++) { /* columns times the fourth root: (...)(...)' is S^(-1/2) */
         double w = pow((1.0 - shrinkage) * BDML_MAX(lambda[j], 0.0) + floor, -0.25);
         for (int i = 0; i < n; i++) COL(s, n, j)[i] *= w;
     }
-    bdml_la_gemm('N', 'T', n, n, n, 1.0, s, n, s, n, 0.0, root, n); /* S^(-1/2) */
-    bdml_la_gemm('N', 'N', t->d, n, n, 1.0, r->map, t->d, root, n, 0.0, map, t->d);
-    memcpy(r->map, map, sizeof(double) * (size_t)n * (size_t)t->d);
+    status = multiply(h, s, r);
 done:
     bdml_eigh_ws_free(&ws);
     free(p);
     free(s);
     free(lambda);
-    free(root);
-    free(map);
     return status;
 }
 
@@ -236,35 +247,27 @@ static bdml_status make_fisher(bdml_handle *h, const bdml_method_options *o, con
                                double stretch, bdml_reference *r)
 {
     bdml_status status = BDML_OK;
-    double *p = NULL, *b = NULL, *lambda = NULL, *factor = NULL, *map = NULL;
+    double *p = NULL, *b = NULL, *lambda = NULL;
     bdml_eigh_ws ws = {0};
 
     BDML_GO(make_within(h, o, t, true, r));
     int n = r->rows;
-    size_t nn = (size_t)n * (size_t)n;
     BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
-    BDML_NEW(h, b, nn);
-    BDML_NEW(h, factor, nn);
+    BDML_NEW(h, b, (size_t)n * (size_t)n);
     BDML_NEW(h, lambda, n);
-    BDML_NEW(h, map, (size_t)n * (size_t)t->d);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
     BDML_GO(between_covariance(h, t, n, p, b));
     BDML_GO(bdml_la_eigh(h, n, b, lambda, true, &ws));
-    for (int j = 0; j < n;
-         j++) { /* columns times the fourth root: (...)(...)' has the square root */
+    for (int j = 0; j < n; j++) { /* as above: (...)(...)' has the square root */
         bool along = lambda[j] > NO_DIRECTION * lambda[n - 1];
         for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(stretch, 0.25);
     }
-    bdml_la_gemm('N', 'T', n, n, n, 1.0, b, n, b, n, 0.0, factor, n);
-    bdml_la_gemm('N', 'N', t->d, n, n, 1.0, r->map, t->d, factor, n, 0.0, map, t->d);
-    memcpy(r->map, map, sizeof(double) * (size_t)n * (size_t)t->d);
+    status = multiply(h, b, r);
 done:
     bdml_eigh_ws_free(&ws);
     free(p);
     free(b);
     free(lambda);
-    free(factor);
-    free(map);
     return status;
 }
 

@@ -10,6 +10,7 @@
  * beside each other, each on one thread with its own handle, and write to their own places: the result does not
  * depend on the number of threads. */
 #include "train/checkpoint.h"
+#include "train/plan.h"
 
 #include <stdlib.h>
 

@@ -44,7 +44,8 @@ done:
 }
 
 static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_method *method,
-                         const bdml_dataset *data, const bdml_constraints *given, bdml_model **out)
+                         const bdml_dataset *data, const bdml_constraints *given,
+                         const bdml_domain *target, bdml_model **out)
 {
     bdml_status status = BDML_OK;
     bdml_prepare prepare = {0};
@@ -62,18 +63,17 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     BDML_GO(prepare_rows(h, &prepare, data, &x, &own));
     int d = prepare.d_out;
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
-    bdml_training t = {data->n, d, x, data->y, data->classes, given, NULL};
+    bdml_training t = {data->n, d, x, data->y, data->classes, given, target};
     BDML_GO(method->fit(h, o, &t, model));
     bdml_yes_no_auto keep = (bdml_yes_no_auto)o->train.keep_points.value;
-    BDML_GO(bdml_model_keep_points(h, keep, model, data->n, x, data->y));
+    if (!target) BDML_GO(bdml_model_keep_points(h, keep, model, data->n, x, data->y));
     if (given) BDML_GO(bdml_calibrate(h, data, given, model));
-    BDML_GO(bdml_describe_training(h, o, method, data, bdml_now() - start, model));
 done:
     bdml_free_constraints(pairs);
     free(own);
     bdml_prepare_free(&prepare);
-    if (status == BDML_ERR_INFEASIBLE && model &&
-        bdml_describe_training(h, o, method, data, bdml_now() - start, model) != BDML_OK)
+    bool told = status == BDML_OK || status == BDML_ERR_INFEASIBLE;
+    if (told && bdml_describe_training(h, o, method, data, bdml_now() - start, model) != BDML_OK)
         status = BDML_ERR_MEMORY;
     if (status == BDML_OK || status == BDML_ERR_INFEASIBLE)
         *out = model; /* infeasible: a model without a map, the proof */
@@ -91,7 +91,7 @@ static bdml_status train_auto(bdml_handle *h, const bdml_options *o, const bdml_
     bdml_options chosen = *o, own = *o;
     BDML_TRY(bdml_auto_choose(h, &chosen, method, data, given));
     own.prepare.scale.value = chosen.prepare.scale.value;
-    bdml_status status = train(h, &own, method, data, given, out);
+    bdml_status status = train(h, &own, method, data, given, NULL, out);
     if (status == BDML_OK)
         status = bdml_describe_auto(h, &chosen, o->prepare.scale.value == BDML_SCALE_AUTO,
                                     o->neighbors.neighbors.automatic, *out);
@@ -118,35 +118,10 @@ bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_
     BDML_TRY(check_method(h, method));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bdml_status status =
-        (bdml_auto_wanted(o) ? train_auto : train)(h, o, method, data, constraints, out);
+    bdml_status status = bdml_auto_wanted(o) ? train_auto(h, o, method, data, constraints, out)
+                                             : train(h, o, method, data, constraints, NULL, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
-    return status;
-}
-
-static bdml_status train_adapted(bdml_handle *h, const bdml_options *o, const bdml_method *method,
-                                 const bdml_dataset *data, const bdml_domain *target,
-                                 bdml_model **out)
-{
-    bdml_status status = BDML_OK;
-    bdml_prepare prepare = {0};
-    bdml_model *model = NULL;
-    double start = bdml_now();
-
-    BDML_GO(check_data(h, data));
-    BDML_GO(
-        bdml_prepare_fit(h, o, data, &prepare)); /* nothing to prepare but what must be finite */
-    BDML_GO(bdml_model_new(h, data, &prepare, data->d, &model));
-    bdml_training t = {data->n, data->d, data->x, data->y, data->classes, NULL, target};
-    BDML_GO(method->fit(h, o, &t, model));
-    status = bdml_describe_training(h, o, method, data, bdml_now() - start, model);
-done:
-    bdml_prepare_free(&prepare);
-    if (status == BDML_OK)
-        *out = model;
-    else
-        bdml_free_model(model);
     return status;
 }
 
@@ -157,7 +132,7 @@ bdml_status bdml_train_adapted(bdml_handle *h, const bdml_options *o, const bdml
     *out = NULL;
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bdml_status status = train_adapted(h, o, method, data, target, out);
+    bdml_status status = train(h, o, method, data, NULL, target, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;
