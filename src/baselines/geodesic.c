@@ -124,7 +124,7 @@ static bdml_status disagreement(bdml_handle *h, int d, int most, const double *s
 static bdml_status components(bdml_handle *h, uint64_t seed, int64_t n, int d, const double *x,
                               int most, bdml_prepare *p, int *count)
 {
-    bdml_dataset data = {.n = n, .d = d, .x = (double *)x};
+    const bdml_rows data = {.n = n, .d = d, .ld = d, .x = x};
     int asked = (int)BDML_MIN((int64_t)most, n - 1);
     *p = (bdml_prepare){.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     BDML_TRY(bdml_pca_fit(h, asked, seed, &data, p));

@@ -65,37 +65,6 @@ static bdml_status discriminants(bdml_handle *h, const bdml_options *o, const bd
     return BDML_OK;
 }
 
-/* Every step-th point, the caller's to free. */
-static bdml_status thin(bdml_handle *h, const bdml_training *t, int64_t step, bdml_training *out)
-{
-    bdml_status status = BDML_OK;
-    size_t d = (size_t)t->d;
-    double *x = NULL;
-    int32_t *y = NULL;
-
-    *out = *t;
-    out->n = (t->n + step - 1) / step;
-    BDML_NEW(h, x, (size_t)out->n * d);
-    BDML_NEW(h, y, out->n);
-    for (int64_t i = 0; i < out->n; i++) {
-        memcpy(x + (size_t)i * d, t->x + (size_t)(i * step) * d, d * sizeof *x);
-        y[i] = t->y[i * step];
-    }
-    out->x = x;
-    out->y = y;
-    return BDML_OK;
-done:
-    free(x);
-    memset(out, 0, sizeof *out);
-    return status;
-}
-
-static void free_part(bdml_training *part)
-{
-    free((double *)part->x);
-    free((int32_t *)part->y);
-}
-
 /* Mean squared distance of the mapped points, over all pairs. */
 static double mean_distance(const bdml_nca *a)
 {
@@ -114,11 +83,20 @@ static bdml_status best_size(bdml_handle *h, const bdml_training *t, int q, bool
 {
     bdml_status status = BDML_OK;
     size_t size = (size_t)q * (size_t)t->d;
-    double *scaled = NULL, f, least = INFINITY, best = 1.0;
-    bdml_training part = {0};
+    /* every step-th point */
+    int64_t step = BDML_MAX((t->n + SIZE_POINTS - 1) / SIZE_POINTS, (int64_t)1);
+    int64_t count = (t->n + step - 1) / step, *row = NULL;
+    double *x = NULL, *scaled = NULL, f, least = INFINITY, best = 1.0;
+    const bdml_rows all = bdml_training_rows(t);
+    int32_t *y = NULL;
     bdml_nca a = {0};
 
-    BDML_GO(thin(h, t, BDML_MAX((t->n + SIZE_POINTS - 1) / SIZE_POINTS, (int64_t)1), &part));
+    BDML_NEW(h, row, count);
+    BDML_NEW(h, x, (size_t)count * (size_t)t->d);
+    BDML_NEW(h, y, count);
+    for (int64_t i = 0; i < count; i++) row[i] = i * step;
+    const bdml_rows some = bdml_rows_gather(&all, count, row, x, y);
+    const bdml_training part = bdml_training_of(&some);
     BDML_GO(bdml_nca_init(h, &part, q, &a));
     BDML_NEW(h, scaled, size);
     BDML_GO(bdml_nca_objective(&a, l, &f, scaled));
@@ -140,7 +118,9 @@ static bdml_status best_size(bdml_handle *h, const bdml_training *t, int q, bool
     for (size_t e = 0; e < size; e++) l[e] *= best;
 done:
     bdml_nca_free(&a);
-    free_part(&part);
+    free(row);
+    free(x);
+    free(y);
     free(scaled);
     return status;
 }

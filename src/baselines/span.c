@@ -61,14 +61,14 @@ done:
 bdml_status bdml_span_make(bdml_handle *h, const bdml_training *t, bdml_span *out)
 {
     bdml_status status = BDML_OK;
-    const bdml_dataset points = {.n = t->n, .d = t->d, .x = (double *)t->x};
+    const bdml_rows points = bdml_training_rows(t);
     bdml_prepare p = {.d_in = t->d, .d_out = t->d, .scale = BDML_SCALE_ZSCORE};
     bdml_eigh_ws eigen = {0};
     double *z = NULL, *c = NULL, *lambda = NULL, *ws = NULL, *moved = NULL;
     size_t n = (size_t)t->n, d = (size_t)t->d;
 
     memset(out, 0, sizeof *out);
-    BDML_GO(bdml_prepare_widths(h, &points, &p));
+    BDML_GO(bdml_prepare_widths(h, &points, NULL, &p));
     BDML_NEW(h, z, n * d);
     BDML_NEW(h, c, d * d);
     BDML_NEW(h, lambda, d);

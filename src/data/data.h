@@ -4,11 +4,11 @@
  * through it, and models are applied to files of any length through it. Each format is one file
  * that fills in `bdml_source_ops`.
  *
- * Called by problem, model and everything above; calls linalg and base. */
+ * Called by problem, model and everything above; calls stats, linalg and base. */
 #ifndef BDML_DATA_H
 #define BDML_DATA_H
 
-#include "base/base.h"
+#include "stats/stats.h"
 
 /* ---- names (names.c) ----------------------------------------------------------------------- */
 
@@ -41,6 +41,10 @@ struct bdml_dataset {
     int64_t dropped;     /* rows of the file that were left out: a value was missing */
 };
 
+static inline bdml_rows bdml_dataset_view(const bdml_dataset *data)
+{
+    return (bdml_rows){data->n, data->d, data->d, data->x, data->y, data->classes};
+}
 bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml_dataset **out);
 /* Read a whole file as o says. */
 bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const char *path,
@@ -206,9 +210,11 @@ struct bdml_prepare {
 };
 
 /* p->fill = means of the columns' values that are there. */
-bdml_status bdml_prepare_means(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
-/* p->shift and width for p->scale; constant columns get infinite width and are told to the log. */
-bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p);
+bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, bdml_prepare *p);
+/* p->shift and width for p->scale; constant columns get infinite width and are told to the log, by their
+ * names where there are any. */
+bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_rows *data, char *const *names,
+                                bdml_prepare *p);
 /* By the settings scale, pca (and the seed of its start), missing. Constant columns are told to the log. */
 bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                              bdml_prepare *p);
@@ -226,7 +232,7 @@ bdml_status bdml_prepare_scale(bdml_handle *h, const bdml_prepare *p, int64_t n,
 bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const double *x, int64_t row);
 /* PCA of the data after p's scaling, to so many components (below 1: share of variance): sets center,
  * basis, d_out, variance. The seed is that of the randomised way to a few of many components. */
-bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_dataset *data,
+bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_rows *data,
                          bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);
 

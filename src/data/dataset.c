@@ -103,7 +103,8 @@ bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_dataset_fill: data must not be NULL");
     bdml_prepare means = {.d_in = data->d};
     size_t d = (size_t)data->d;
-    BDML_GO(bdml_prepare_means(h, data, &means));
+    const bdml_rows rows = bdml_dataset_view(data);
+    BDML_GO(bdml_prepare_means(h, &rows, &means));
     for (size_t k = 0; k < (size_t)data->n * d; k++)
         if (isnan(data->x[k])) data->x[k] = means.fill[k % d];
 done:

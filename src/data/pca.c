@@ -27,7 +27,8 @@ bdml_status bdml_pca_block(bdml_handle *h, const bdml_pca_stream *s, int64_t i, 
 {
     *rows = BDML_MIN(s->rows, s->data->n - i);
     BDML_TRY(bdml_progress(h, "PCA", i, s->data->n));
-    return bdml_prepare_scale(h, s->p, *rows, COL(s->data->x, s->data->d, i), s->data->d, i, s->x);
+    return bdml_prepare_scale(h, s->p, *rows, COL(s->data->x, s->data->ld, i), s->data->ld, i,
+                              s->x);
 }
 
 /* m = mean of the scaled rows; p->center is still NULL while this runs. */
@@ -167,7 +168,7 @@ static int numerical_rank(const bdml_spectrum *e, int64_t n, int d)
     return rank;
 }
 
-static bdml_status choose(bdml_handle *h, const bdml_dataset *data, const bdml_spectrum *e,
+static bdml_status choose(bdml_handle *h, const bdml_rows *data, const bdml_spectrum *e,
                           double asked, int *components)
 {
     int rank = e->lambda[0] > 0.0 ? numerical_rank(e, data->n, data->d) : 0;
@@ -220,7 +221,7 @@ done:
     return status;
 }
 
-bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_dataset *data,
+bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_rows *data,
                          bdml_prepare *p)
 {
     bdml_status status = BDML_OK;

@@ -32,7 +32,7 @@ static int block_width(int components)
 }
 
 /* A whole number of components that is small beside both n and d. */
-bool bdml_pca_krylov_pays(const bdml_dataset *data, double asked)
+bool bdml_pca_krylov_pays(const bdml_rows *data, double asked)
 {
     int64_t side = BDML_MIN(data->n, (int64_t)data->d);
     return side > EXACT_UP_TO && asked >= 1.0 && asked + OVERSAMPLING <= (double)side / SMALL_SHARE;

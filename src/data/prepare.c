@@ -37,7 +37,7 @@ void bdml_prepare_free(bdml_prepare *p)
 
 /* ---- column statistics ----------------------------------------------------------------------- */
 
-static double size_of(const bdml_dataset *data)
+static double size_of(const bdml_rows *data)
 {
     return (double)data->n * (double)data->d;
 }
@@ -51,14 +51,14 @@ static void part_rows(int64_t n, int part, int64_t *from, int64_t *to)
 }
 
 /* Column sums of the values that are there, and how many there are; out: 2*d. */
-static void part_present(const bdml_dataset *data, int part, double *out)
+static void part_present(const bdml_rows *data, int part, double *out)
 {
     int d = data->d;
     int64_t from, to;
     part_rows(data->n, part, &from, &to);
     memset(out, 0, 2 * sizeof(double) * (size_t)d);
     for (int64_t i = from; i < to; i++) {
-        const double *x = COL(data->x, d, i);
+        const double *x = COL(data->x, data->ld, i);
         for (int j = 0; j < d; j++)
             if (!isnan(x[j])) out[j] += x[j], out[d + j] += 1.0;
     }
@@ -66,7 +66,7 @@ static void part_present(const bdml_dataset *data, int part, double *out)
 
 /* Column minima, maxima and sums, filled in; out: 3*d. Returns the first row with a value that is
  * not finite, or INT64_MAX. */
-static int64_t part_range(const bdml_dataset *data, const double *fill, int part, double *out)
+static int64_t part_range(const bdml_rows *data, const double *fill, int part, double *out)
 {
     int d = data->d;
     double *lo = out, *hi = out + d, *sum = out + 2 * (size_t)d;
@@ -74,7 +74,7 @@ static int64_t part_range(const bdml_dataset *data, const double *fill, int part
     part_rows(data->n, part, &from, &to);
     for (int j = 0; j < d; j++) lo[j] = INFINITY, hi[j] = -INFINITY, sum[j] = 0.0;
     for (int64_t i = from; i < to; i++) {
-        const double *x = COL(data->x, d, i);
+        const double *x = COL(data->x, data->ld, i);
         for (int j = 0; j < d; j++) {
             double v = fill && isnan(x[j]) ? fill[j] : x[j];
             if (!isfinite(v)) return i;
@@ -87,7 +87,7 @@ static int64_t part_range(const bdml_dataset *data, const double *fill, int part
 }
 
 /* Sums of ((x - mean) / range)^2, range = max - min: no square can over- or underflow. */
-static void part_squares(const bdml_dataset *data, const double *fill, const double *mean,
+static void part_squares(const bdml_rows *data, const double *fill, const double *mean,
                          const double *range, int part, double *out)
 {
     int d = data->d;
@@ -95,7 +95,7 @@ static void part_squares(const bdml_dataset *data, const double *fill, const dou
     part_rows(data->n, part, &from, &to);
     memset(out, 0, sizeof(double) * (size_t)d);
     for (int64_t i = from; i < to; i++) {
-        const double *x = COL(data->x, d, i);
+        const double *x = COL(data->x, data->ld, i);
         for (int j = 0; j < d; j++) {
             double v = ((fill && isnan(x[j]) ? fill[j] : x[j]) - mean[j]) / range[j];
             out[j] += v * v;
@@ -105,7 +105,7 @@ static void part_squares(const bdml_dataset *data, const double *fill, const dou
 
 /* ---- fitting ----------------------------------------------------------------------------------- */
 
-bdml_status bdml_prepare_means(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
@@ -145,7 +145,7 @@ static bdml_status not_finite(bdml_handle *h, const double *x, int d, const doub
 }
 
 /* lo, hi, mean: d each, in `stats` one after the other. */
-static bdml_status fit_range(bdml_handle *h, const bdml_dataset *data, const double *fill,
+static bdml_status fit_range(bdml_handle *h, const bdml_rows *data, const double *fill,
                              double *stats)
 {
     bdml_status status = BDML_OK;
@@ -163,7 +163,7 @@ static bdml_status fit_range(bdml_handle *h, const bdml_dataset *data, const dou
         bad = BDML_MIN(bad, row);
     }
     if (bad != INT64_MAX) {
-        status = not_finite(h, COL(data->x, d, bad), d, fill, bad);
+        status = not_finite(h, COL(data->x, data->ld, bad), d, fill, bad);
         goto done;
     }
     memcpy(stats, parts, sizeof(double) * width);
@@ -183,7 +183,7 @@ done:
 
 /* Width = std by the range's own scale: std = range * sqrt(mean ((x - mean)/range)^2). `width` holds
  * the range on entry, infinity for constant columns. */
-static bdml_status zscore_widths(bdml_handle *h, const bdml_dataset *data, const bdml_prepare *p)
+static bdml_status zscore_widths(bdml_handle *h, const bdml_rows *data, const bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
@@ -204,15 +204,15 @@ done:
     return status;
 }
 
-static void tell_constant(bdml_handle *h, const bdml_dataset *data, const double *width)
+static void tell_constant(bdml_handle *h, int d, char *const *names, const double *width)
 {
     char list[512] = "";
     int count = 0;
     size_t used = 0;
-    for (int j = 0; j < data->d; j++) {
+    for (int j = 0; j < d; j++) {
         if (isfinite(width[j])) continue;
         if (count++ >= NAMED) continue;
-        const char *name = data->feature_name ? data->feature_name[j] : NULL;
+        const char *name = names ? names[j] : NULL;
         int n = name ? snprintf(list + used, sizeof list - used, "%s %d ('%.32s')", used ? "," : "",
                                 j + 1, name)
                      : snprintf(list + used, sizeof list - used, "%s %d", used ? "," : "", j + 1);
@@ -223,7 +223,8 @@ static void tell_constant(bdml_handle *h, const bdml_dataset *data, const double
              count, count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
 }
 
-bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_prepare *p)
+bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_rows *data, char *const *names,
+                                bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
@@ -248,7 +249,7 @@ bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_dataset *data, bdml_p
         p->width[j] = constant ? INFINITY : range;
     }
     if (p->scale == BDML_SCALE_ZSCORE) BDML_GO(zscore_widths(h, data, p));
-    tell_constant(h, data, p->width);
+    tell_constant(h, d, names, p->width);
 done:
     free(stats);
     return status;
@@ -258,6 +259,7 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_d
                              bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
+    const bdml_rows rows = bdml_dataset_view(data);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_PREPARE);
 
     memset(p, 0, sizeof *p);
@@ -275,10 +277,10 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_d
                            "unit here");
         goto done;
     }
-    if (o->input.missing.value == BDML_MISSING_MEAN) BDML_GO(bdml_prepare_means(h, data, p));
-    BDML_GO(bdml_prepare_widths(h, data, p));
+    if (o->input.missing.value == BDML_MISSING_MEAN) BDML_GO(bdml_prepare_means(h, &rows, p));
+    BDML_GO(bdml_prepare_widths(h, &rows, data->feature_name, p));
     if (o->prepare.pca.value > 0.0)
-        BDML_GO(bdml_pca_fit(h, o->prepare.pca.value, (uint64_t)o->general.seed.value, data, p));
+        BDML_GO(bdml_pca_fit(h, o->prepare.pca.value, (uint64_t)o->general.seed.value, &rows, p));
 done:
     if (status != BDML_OK) bdml_prepare_free(p);
     bdml_phase_leave(h, previous);

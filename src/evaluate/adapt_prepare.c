@@ -56,7 +56,8 @@ static bdml_status fit_columns(bdml_handle *h, int columns, const bdml_dataset *
     bdml_log_fn log = h->log;
     *p = (bdml_prepare){.d_in = data->d, .d_out = data->d, .scale = BDML_SCALE_ZSCORE};
     h->log = NULL;
-    bdml_status status = bdml_prepare_widths(h, data, p);
+    const bdml_rows rows = bdml_dataset_view(data);
+    bdml_status status = bdml_prepare_widths(h, &rows, NULL, p);
     h->log = log;
     if (status != BDML_OK) return status;
     if (columns == BDML_ADAPT_COLUMNS_CENTER)
@@ -96,11 +97,12 @@ static bdml_status reduce(bdml_handle *h, const bdml_options *o, adapt_points *p
 {
     bdml_status status = BDML_OK;
     int asked = (int)o->adapt.dimensions.value, on = o->adapt.pca_domain.value;
-    bdml_dataset of = {.n = p->ns + p->nt, .d = p->d, .x = p->xs};
+    bdml_rows of = {.n = p->ns + p->nt, .d = p->d, .ld = p->d, .x = p->xs};
     bdml_prepare pca = {.d_in = p->d, .d_out = p->d, .scale = BDML_SCALE_NONE};
 
     if (on == BDML_PCA_DOMAIN_SOURCE) of.n = p->ns;
-    if (on == BDML_PCA_DOMAIN_TARGET) of = (bdml_dataset){.n = p->nt, .d = p->d, .x = p->xt};
+    if (on == BDML_PCA_DOMAIN_TARGET)
+        of = (bdml_rows){.n = p->nt, .d = p->d, .ld = p->d, .x = p->xt};
     if (asked > 0) BDML_GO(bdml_pca_fit(h, asked, (uint64_t)o->general.seed.value, &of, &pca));
     p->q = pca.d_out;
     BDML_NEW(h, p->zs, (size_t)(p->ns + p->nt) * (size_t)p->q);

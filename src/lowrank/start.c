@@ -12,7 +12,7 @@ static bdml_status components(bdml_handle *h, uint64_t seed, int64_t n, int d, c
                               int q, double *Q, double *spread)
 {
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
-    const bdml_dataset points = {.n = n, .d = d, .x = (double *)x};
+    const bdml_rows points = {.n = n, .d = d, .ld = d, .x = x};
 
     bdml_status status = bdml_pca_fit(h, q, seed, &points, &p);
     if (status == BDML_OK && p.d_out < q)

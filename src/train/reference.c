@@ -96,11 +96,11 @@ static bdml_status make_columns(bdml_handle *h, const bdml_training *t, bool sca
                                 bdml_reference *r)
 {
     bdml_status status = BDML_OK;
-    const bdml_dataset points = {.n = t->n, .d = t->d, .x = (double *)t->x};
+    const bdml_rows points = bdml_training_rows(t);
     bdml_prepare p = {.d_in = t->d, .d_out = t->d, .scale = BDML_SCALE_ZSCORE};
     int rows = 0;
 
-    BDML_GO(bdml_prepare_widths(h, &points, &p));
+    BDML_GO(bdml_prepare_widths(h, &points, NULL, &p));
     for (int j = 0; j < t->d; j++) rows += isfinite(p.width[j]);
     if (rows == 0) {
         status = bdml_fail(h, BDML_ERR_DATA, "every column is constant: there is nothing to learn");
