@@ -3,6 +3,9 @@
 #   make test       all tests          make demo     the main job on bundled data
 #   make asan       all tests under address and undefined-behaviour sanitizers
 #   make clang      all tests with clang, warnings as errors
+#   make ci         what a change must pass: all tests; with clang and the sanitizers, and without the
+#                   optional parts, the quick ones
+#   make mutants    do the tests notice? (tests/mutants)
 #   make bench      benchmarks (bench/README.md)
 #   make install    PREFIX=/usr/local, DESTDIR as usual
 #   make format / format-check / tidy
@@ -13,7 +16,7 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo asan clang bench install format format-check tidy clean
+.PHONY: all setup build test demo asan clang ci mutants bench install format format-check tidy clean
 
 all: build
 
@@ -40,6 +43,17 @@ clang:
 	@$(MAKE) --no-print-directory test BUILD=build-clang \
 	  CMAKE_FLAGS="-DCMAKE_C_COMPILER=clang -DBDML_WERROR=ON"
 
+ci: test
+	@$(MAKE) --no-print-directory build BUILD=build-ci CMAKE_FLAGS="-DCMAKE_C_COMPILER=clang \
+	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DBDML_SANITIZE=ON -DBDML_WERROR=ON"
+	@tests/run build-ci --quick
+	@$(MAKE) --no-print-directory build BUILD=build-small CMAKE_FLAGS="-DBDML_WITH_MATIO=OFF \
+	  -DBDML_WITH_ZIP=OFF -DBDML_BLAS=Generic -DCMAKE_C_FLAGS_RELEASE=-O1 -DBDML_WERROR=ON"
+	@tests/run build-small --quick
+
+mutants: build
+	@tests/mutants
+
 bench:
 	@$(MAKE) --no-print-directory build BUILD=build-bench CMAKE_FLAGS="-DBDML_BUILD_BENCH=ON"
 	@bench/run build-bench
@@ -57,4 +71,4 @@ tidy: build
 	clang-tidy --quiet -p $(BUILD) $(filter %.c,$(C_FILES))
 
 clean:
-	rm -rf build build-asan build-clang build-bench
+	rm -rf build build-asan build-clang build-ci build-small build-bench build-mutants

@@ -246,7 +246,7 @@ bdml_status bdml_split_random(bdml_handle *h, int64_t n, const int32_t *y, doubl
 bdml_status bdml_split_folds(bdml_handle *h, int64_t n, const int32_t *y, int folds, uint64_t seed,
                              uint64_t repeat, int32_t *fold);
 
-/* ---- lists of rows (mat_lists.c) ---------------------------------------------------------------------- */
+/* ---- lists of rows (splits.c, mat_lists.c) ---------------------------------------------------------------------- */
 
 /* `count` lists of whole numbers, list k being row[start[k]] .. row[start[k+1]-1]. */
 typedef struct bdml_row_lists {

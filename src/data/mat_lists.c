@@ -23,13 +23,6 @@ static bdml_status fail_at(const place *p, const char *why)
     return bdml_fail(p->h, BDML_ERR_FORMAT, "%s: %s.%s: %s", p->file, p->variable, p->field, why);
 }
 
-void bdml_row_lists_free(bdml_row_lists *lists)
-{
-    free(lists->start);
-    free(lists->row);
-    *lists = (bdml_row_lists){0};
-}
-
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
 static bool element_of(uint32_t type, bdml_element *e)

@@ -9,7 +9,7 @@ enum { BLOCK_VALUES = 1 << 16 }; /* values read at a time: half a MiB, inside th
 /* Rows collected so far. */
 typedef struct rows {
     bdml_source *s;
-    bdml_missing policy;
+    int policy; /* BDML_MISSING_... */
     int64_t n, dropped;
     size_t capacity_x, capacity_y; /* in values */
     double *x;

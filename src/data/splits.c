@@ -1,4 +1,4 @@
-/* splits.c - random splits and folds, plain or stratified.
+/* splits.c - random splits and folds, plain or stratified; lists of rows.
  *
  * Split s is a function of (seed, s) alone: counter-based random numbers, stream s. */
 #include "data/data.h"
@@ -144,4 +144,13 @@ bdml_status bdml_deal_folds(bdml_handle *h, const bdml_dataset *data, int folds,
     const bdml_options *o = &h->options;
     return bdml_split_folds(h, data->n, o->evaluate.stratify.value ? data->y : NULL, folds,
                             (uint64_t)o->general.seed.value, 0, fold);
+}
+
+/* ---- lists of rows ------------------------------------------------------------------------------------- */
+
+void bdml_row_lists_free(bdml_row_lists *lists)
+{
+    free(lists->start);
+    free(lists->row);
+    *lists = (bdml_row_lists){0};
 }
