@@ -129,6 +129,30 @@ static void random_numbers_have_their_moments(void **state)
         check_close(count[s], N / 6.0, 5 * sqrt(N * (1.0 / 6) * (5.0 / 6)));
 }
 
+/* ((v >> 11) + 1/2) / 2^53 of a known v: never 0, never on a boundary of a power of two. */
+static void uniform_numbers_are_centred_in_their_cells(void **state)
+{
+    (void)state;
+    bdml_rng ones = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    check_true(bdml_rng_uniform(&ones) == (double)(0x41c83b0e408f276du >> 11) * 0x1p-53 + 0x1p-54);
+}
+
+/* All six orders of three things, 6000 times: each 1000 times, 5 sigma = 144. */
+static void shuffle_is_fair(void **state)
+{
+    (void)state;
+    int count[27] = {0};
+    bdml_rng r = bdml_rng_make(7, 1);
+    for (int k = 0; k < 6000; k++) {
+        int64_t item[3] = {0, 1, 2};
+        bdml_rng_shuffle(&r, 3, item);
+        count[9 * item[0] + 3 * item[1] + item[2]]++;
+    }
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            if (a != b) check_close(count[9 * a + 3 * b + (3 - a - b)], 1000, 144);
+}
+
 static void shuffle_is_a_permutation(void **state)
 {
     (void)state;
@@ -344,6 +368,8 @@ int main(void)
         cmocka_unit_test(philox_gives_the_known_answers),
         cmocka_unit_test(random_numbers_have_their_moments),
         cmocka_unit_test(shuffle_is_a_permutation),
+        cmocka_unit_test(shuffle_is_fair),
+        cmocka_unit_test(uniform_numbers_are_centred_in_their_cells),
         handle_test(numbers_parse_exactly),
         handle_test(numbers_round_trip),
         handle_test(numbers_ignore_the_locale),

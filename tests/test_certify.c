@@ -311,6 +311,11 @@ static void test_trace_bound(void **state)
             snprintf(text, sizeof text, "trace %.17g", 0.1 * trace);
             model = train(h, data, text, BDML_ERR_INFEASIBLE);
             confirm(h, model, data, "infeasible");
+            json_t *words = json_object_get(model->info, "certificate");
+            json_t *was = json_incref(json_object_get(words, "proof"));
+            json_object_set_new(words, "proof", json_string("every trace and margin"));
+            refute(h, model, data, "description"); /* it says more than is proved */
+            json_object_set_new(words, "proof", was);
             model->evidence->R = 10 * trace; /* but not for a larger one */
             refute(h, model, data, "infeasibility");
             bdml_free_model(model);

@@ -550,6 +550,29 @@ static void stratified_splits_keep_class_shares(void **state)
                 "nothing to test");
 }
 
+/* Split r and the folds of repeat r share nothing: were the rows shuffled alike, the rows tested would fall into
+ * the folds evenly, every time. */
+static void folds_and_splits_are_apart(void **state)
+{
+    bdml_handle *h = *state;
+    enum { N = 60, FOLDS = 3, REPEATS = 10 };
+    int32_t fold[N];
+    int64_t order[N], train;
+    int even = 0;
+    for (uint64_t r = 0; r < REPEATS; r++) {
+        int size[FOLDS] = {0}, least = N, most = 0;
+        check_ok(h, bdml_split_random(h, N, NULL, 0.3, 1, r, order, &train));
+        check_ok(h, bdml_split_folds(h, N, NULL, FOLDS, 1, r, fold));
+        for (int64_t i = train; i < N; i++) size[fold[order[i]]]++;
+        for (int f = 0; f < FOLDS; f++) {
+            least = BDML_MIN(least, size[f]);
+            most = BDML_MAX(most, size[f]);
+        }
+        even += most - least <= 1;
+    }
+    check_true(even < REPEATS);
+}
+
 static void folds_are_even(void **state)
 {
     bdml_handle *h = *state;
@@ -600,6 +623,7 @@ int main(void)
         handle_test(random_splits_are_fair),
         handle_test(stratified_splits_keep_class_shares),
         handle_test(folds_are_even),
+        handle_test(folds_and_splits_are_apart),
     };
     bdml_handle *h;
     if (bdml_create(&h) != BDML_OK) return 1;

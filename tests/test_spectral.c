@@ -336,6 +336,22 @@ static void cones_have_no_other_minimum(void **state)
                 1e-15); /* (2*-3 + 1 + 1)/(2+1+1) = -1 */
 }
 
+/* Values (1, 2, 3) under K = 4, two dimensions outside: there values may lie from 3/4 to 1, so that the trace is
+ * 6 + 2 * 3/4 = 7.5, and under a bound of 7.8 each of the two may take (7.8 - 6)/2 = 0.9. */
+static void outside_of_the_span_by_hand(void **state)
+{
+    (void)state;
+    bdml_spectral whole = bdml_spectral_distortion(5, 4.0, 7.8);
+    bdml_spectral s = bdml_spectral_reduce(&whole, 3);
+    double l[3] = {1, 2, 3}, lo, hi;
+    s.ops->outside(&s, l, &lo, &hi);
+    check_close(lo, 0.75, 1e-15);
+    check_close(hi, 1.0, 1e-15);
+    check_close(bdml_spectral_trace(&s, l), 7.5, 1e-14);
+    check_close(bdml_spectral_max_scale(&s, l), 7.8 / 7.5, 1e-14);
+    check_close(bdml_spectral_fill(&s, l), 0.9, 1e-14);
+}
+
 /* ---- diagonal form -------------------------------------------------------------------------- */
 
 static void any_order_gives_the_same(void **state)
@@ -371,6 +387,7 @@ int main(void)
         cmocka_unit_test(psd_by_hand),
         cmocka_unit_test(linear_minimisation_is_exact),
         cmocka_unit_test(cones_have_no_other_minimum),
+        cmocka_unit_test(outside_of_the_span_by_hand),
         cmocka_unit_test(any_order_gives_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

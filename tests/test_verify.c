@@ -71,6 +71,11 @@ static void threshold_at_the_ends(void **state)
     const int32_t answer[] = {0, 1};
     check_ok(h, bdml_find_threshold(h, 2, close, answer, &c));
     check_close(accuracy_at(2, close, answer, c.threshold), 100.0, 0.0);
+    /* 2.5 and what lies below 1 are right for two of three each: the first of them, from the top */
+    const double tied[] = {3.0, 2.0, 1.0};
+    const int32_t mixed[] = {1, 0, 1};
+    check_ok(h, bdml_find_threshold(h, 3, tied, mixed, &c));
+    check_close(c.threshold, 2.5, 0.0);
     const double bad[] = {0.0, (double)NAN};
     check_fails(h, bdml_find_threshold(h, 2, bad, answer, &c), BDML_ERR_DATA, "pair 1");
 }
