@@ -19,16 +19,21 @@ bdml_status bdml_npy_matrix(bdml_handle *h, const bdml_npy_header *header, bdml_
 bdml_status bdml_npy_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
                           bdml_source *s)
 {
+    bdml_status status;
     bdml_npy_header header;
     bdml_matrix m = {.bytes = bdml_bytes_of_input(in)};
 
-    BDML_TRY(bdml_npy_read_header(h, &m.bytes, &header));
+    BDML_GO(bdml_npy_read_header(h, &m.bytes, &header));
     int64_t holds = bdml_input_remaining(in);
     if (holds >= 0 && (size_t)holds < header.data_bytes)
-        return bdml_fail_short(h, m.bytes.name, header.data_bytes, (size_t)holds);
+        BDML_GO(bdml_fail_short(h, m.bytes.name, header.data_bytes, (size_t)holds));
     m.sure = holds >= 0; /* a pipe or a gzip file tells its size only at its end */
-    BDML_TRY(bdml_npy_matrix(h, &header, &m));
-    return bdml_matrix_source(h, o, &m, s);
+    BDML_GO(bdml_npy_matrix(h, &header, &m));
+    status = bdml_matrix_source(h, o, &m, s);
+    m = (bdml_matrix){0}; /* taken over */
+done:
+    bdml_matrix_free(&m);
+    return status;
 }
 
 /* n, n x 1 or 1 x n. */
