@@ -68,7 +68,7 @@ format-check:
 	@clang-format --dry-run --Werror $(C_FILES)
 
 tidy: build
-	clang-tidy --quiet -p $(BUILD) $(filter %.c,$(C_FILES))
+	@git ls-files 'src/*.c' 'cli/*.c' 'tests/*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p $(BUILD)
 
 clean:
 	rm -rf build build-asan build-clang build-ci build-small build-bench build-mutants

@@ -269,6 +269,24 @@ static void mining_follows_the_rules(void **state)
     bdml_free_dataset(data);
 }
 
+/* One anchor of 200 rows, 60 seeds: each row 0.3 times, and more than five times one in 10^6 */
+static void anchors_are_fair(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = grid_points(h, 200, 3);
+    bdml_mining how = {.kind = BDML_KIND_TRIPLET, .targets = 1, .impostors = 1, .anchors = 1};
+    int times[200] = {0};
+    for (how.seed = 0; how.seed < 60; how.seed++) {
+        bdml_constraints *c;
+        int32_t rows[3];
+        check_ok(h, bdml_mine(h, 200, 3, data->x, 3, data->y, &how, &c));
+        assert_int_equal(bdml_constraints_at(c, 0, rows), BDML_OK);
+        check_true(++times[rows[0]] <= 5);
+        bdml_free_constraints(c);
+    }
+    bdml_free_dataset(data);
+}
+
 /* Random anchors and impostors: as many as asked for, of other classes, different ones, the same
  * from the same seed; and the nearest neighbours of the anchors are those of mining all points. */
 static void random_mining(void **state)
@@ -571,7 +589,8 @@ static void combinations_are_checked(void **state)
                 "set kind triplet");
     check_ok(h, bdml_set(h, "triplets-file", "/nonexistent/file"));
     check_ok(h, bdml_set(h, "kind", "triplet"));
-    check_fails(h, bdml_constraint_files_read(h, &h->options.constraints, 10, &c), BDML_ERR_IO, "/nonexistent/file");
+    check_fails(h, bdml_constraint_files_read(h, &h->options.constraints, 10, &c), BDML_ERR_IO,
+                "/nonexistent/file");
 }
 
 /* The same triplets however they are written. */
@@ -695,6 +714,7 @@ int main(void)
         handle_test(duplicates_by_brute_force),
         handle_test(mining_follows_the_rules),
         handle_test(random_mining),
+        handle_test(anchors_are_fair),
         handle_test(oddities_are_told),
         handle_test(empty_sets_are_refused),
         handle_test(mining_gives_the_reference_lists),

@@ -1,6 +1,7 @@
 /* test_engine.c - the certified solver: the brackets that it gives, against reference problems, optima
  * known by construction and plain loops. */
 #include "engine_toy.h"
+#include "solver/terms.h"
 
 /* ---- the reference problems ----------------------------------------------------------------- */
 
@@ -180,6 +181,7 @@ static void planted_optimum_is_found(void **state)
         check_true(res.outcome == BDML_OPTIMAL);
         plain_check(h, &P, &s, &res);
         check_true(res.lower <= optimum * (1 + 1e-9) && optimum <= res.upper * (1 + 1e-9));
+        check_true(res.upper - res.lower <= s.gap * fabs(res.upper) * (1 + 1e-9));
         bdml_solve_result_free(&res);
         bdml_problem_free(p);
         toy_free(&T);
@@ -384,13 +386,30 @@ static void objective_may_be_indefinite(void **state)
     toy_free(&T);
 }
 
+/* Margins 1 at values 0.5 and 0.9, an interior point at 2 and 2: the share of it that both need is the first's,
+ * 0.5/1.5; the least slack at twice the values is 0, and the smallest scale that meets both is 2. */
+static void feasibility_of_terms_by_hand(void **state)
+{
+    (void)state;
+    double b[] = {1, 1}, v[] = {0.5, 0.9}, inside[] = {2, 2};
+    bdml_terms terms = {.space = {.count = 2, .total = 2, .comm = &bdml_comm_serial}, .b = b};
+    check_close(bdml_terms_share(&terms, v, inside, 0.0), 1.0 / 3, 1e-15);
+    check_close(bdml_terms_scale(&terms, v, 0.0), 2.0, 1e-15);
+    check_close(bdml_terms_least_slack(&terms, 2.0, v), 0.0, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(reference_optima_are_reached), handle_test(planted_optimum_is_found),
-        handle_test(one_dimension_by_hand),        handle_test(two_dimensions_by_search),
-        handle_test(every_form_is_certified),      handle_test(every_set_is_certified),
-        handle_test(stiff_problems_are_solved),    handle_test(objective_may_be_indefinite),
+        handle_test(reference_optima_are_reached),
+        handle_test(planted_optimum_is_found),
+        handle_test(one_dimension_by_hand),
+        handle_test(two_dimensions_by_search),
+        handle_test(every_form_is_certified),
+        handle_test(every_set_is_certified),
+        handle_test(stiff_problems_are_solved),
+        handle_test(objective_may_be_indefinite),
+        cmocka_unit_test(feasibility_of_terms_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,17 +47,16 @@ static bdml_status choose(cli *c, const char *name, int *first, int *last)
 static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, json_t *cells)
 {
     for (int i = 0; i < s->count(r); i++, r->done++) {
-        char key[RP_KEY], what[RP_KEY + 32];
+        char key[RP_KEY];
         json_t *cell = NULL;
         cell_key(s, r, i, key);
-        snprintf(what, sizeof what, "%s: %s", s->name, key);
-        r->what = what;
+        snprintf(r->what, sizeof r->what, "%s: %s", s->name, key);
         /* what was missing, or stood in for it, may be there now */
         const json_t *kept = json_object_get(cells, key);
         if (json_is_object(kept) && !json_object_get(kept, "missing") &&
             !json_object_get(kept, "generated"))
             continue;
-        TRY(cli_progress_step(r->c, what, r->done, r->total));
+        TRY(cli_progress_step(r->c, r->what, r->done, r->total));
         double start = client_now();
         bdml_status status = s->run(r, i, &cell);
         if (status != BDML_OK) {

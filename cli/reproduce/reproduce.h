@@ -8,12 +8,14 @@
 
 #include "cli.h"
 
+enum { RP_KEY = 512 }; /* room for the name of a cell */
+
 typedef struct rp_run {
     cli *c;
     bool quick;       /* fewer splits: all parts in minutes */
     const char *data; /* DATA of the command line, or NULL */
     int64_t done, total;
-    const char *what; /* the cell in work, for the progress */
+    char what[RP_KEY + 32]; /* the cell in work, for the progress */
 } rp_run;
 
 typedef struct rp_study {
@@ -29,8 +31,6 @@ typedef struct rp_study {
     /* Draw into `path`; NULL: nothing to draw. */
     bdml_status (*draw)(rp_run *r, const json_t *cells, const char *path);
 } rp_study;
-
-enum { RP_KEY = 512 };
 
 extern const rp_study rp_table1, rp_small, rp_figure2, rp_adaptation, rp_faces, rp_distortion,
     rp_trace_width, rp_runtime, rp_geometry;

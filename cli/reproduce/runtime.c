@@ -81,7 +81,7 @@ static bdml_status make_pairs(bdml_handle *h, int64_t n, uint64_t *state, bdml_c
 {
     int32_t target[2 * PAIRS], impostor[2 * PAIRS];
     for (int k = 0; k < 4 * PAIRS; k += 2) {
-        int32_t *pair = k < 2 * PAIRS ? target + k : impostor + k - 2 * PAIRS;
+        int32_t *pair = k < 2 * PAIRS ? target + k : impostor + (k - 2 * PAIRS);
         pair[0] = (int32_t)(draw_bits(state) % (uint64_t)n);
         pair[1] = (int32_t)((pair[0] + 1 + (int64_t)(draw_bits(state) % (uint64_t)(n - 1))) % n);
     }

@@ -74,7 +74,7 @@ void bdml_nca_panels(int64_t n, int q, const double *z, double *panel, double *n
     for (int64_t i = 0; i < n; i++) {
         const double *p = COL(z, q, i);
         double *to = panel + i / BDML_NCA_GROUP * BDML_NCA_GROUP * q + i % BDML_NCA_GROUP;
-        for (int k = 0; k < q; k++) to[k * BDML_NCA_GROUP] = -2.0 * p[k];
+        for (int k = 0; k < q; k++) to[(int64_t)k * BDML_NCA_GROUP] = -2.0 * p[k];
         norm[i] = bdml_la_dot(q, p, p);
     }
 }

@@ -45,7 +45,7 @@ static void distances(int64_t padded, int q, const double *panel, const double *
 {
     enum { GROUP = BDML_NCA_GROUP, VECTORS = GROUP / LANES, AT_ONCE = LANES / 2 };
     const vector far = INFINITY + (vector){0};
-    for (int64_t j = 0; j < padded; j += GROUP, panel += GROUP * q)
+    for (int64_t j = 0; j < padded; j += GROUP, panel += (int64_t)GROUP * q)
         for (int first = 0; first < rows; first += AT_ONCE) {
             bool needed = !near || (near[j / GROUP] >> first & ((1u << AT_ONCE) - 1)) != 0;
             vector sum[AT_ONCE][VECTORS];
@@ -56,15 +56,15 @@ static void distances(int64_t padded, int q, const double *panel, const double *
             }
             for (int r = 0; r < AT_ONCE && needed; r++)
                 for (int v = 0; v < VECTORS; v++)
-                    sum[r][v] = *(const loose *)(norm + j + v * LANES);
+                    sum[r][v] = *(const loose *)(norm + j + (int64_t)v * LANES);
             for (int k = 0; k < q && needed; k++)
                 for (int v = 0; v < VECTORS; v++) {
-                    vector p = *(const loose *)(panel + k * GROUP + v * LANES);
-                    for (int r = 0; r < AT_ONCE; r++) sum[r][v] += p * z[row[r] * q + k];
+                    vector p = *(const loose *)(panel + (int64_t)k * GROUP + (int64_t)v * LANES);
+                    for (int r = 0; r < AT_ONCE; r++) sum[r][v] += p * z[(int64_t)row[r] * q + k];
                 }
             for (int r = 0; r < AT_ONCE; r++)
                 for (int v = 0; v < VECTORS; v++)
-                    *(loose *)(tile + row[r] * padded + j + v * LANES) = sum[r][v];
+                    *(loose *)(tile + row[r] * padded + j + (int64_t)v * LANES) = sum[r][v];
         }
 }
 
@@ -76,9 +76,10 @@ INLINE double least_of(int64_t n, const double *s)
     double all = INFINITY;
     int64_t j = 0;
     for (int c = 0; c < CHAINS; c++) least[c] = INFINITY + (vector){0};
-    for (; j + CHAINS * LANES <= n; j += CHAINS * LANES)
+    const int64_t step = (int64_t)CHAINS * LANES;
+    for (; j + step <= n; j += step)
         for (int c = 0; c < CHAINS; c++) {
-            vector d = *(const loose *)(s + j + c * LANES);
+            vector d = *(const loose *)(s + j + (int64_t)c * LANES);
             integers below = d < least[c];
             least[c] = (vector)(((integers)d & below) | ((integers)least[c] & ~below));
         }
