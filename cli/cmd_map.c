@@ -1,4 +1,4 @@
-/* cmd_map.c - bdml export MODEL -o FILE, and bdml import MAP -o MODEL */
+/* cmd_map.c - bdml export MODEL [DATA] -o FILE, and bdml import MAP -o MODEL */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -11,6 +11,30 @@ static bdml_status need_output(cli *c, const char *output)
                        c->command->synopsis);
 }
 
+/* The claim as text. */
+static bdml_status export_certificate(cli *c, const char *output)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *data = NULL;
+    bdml_model *model = NULL;
+
+    if (c->arguments < 2)
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "a certificate holds the rows it is about: bdml export MODEL DATA "
+                           "--certificate -o FILE");
+    GO(cli_check_output(c, output));
+    GO(bdml_load_model(c->h, c->argument[0], &model));
+    GO(bdml_read_dataset(c->h, c->argument[1], &data));
+    GO(cli_wrote(c, bdml_export_certificate(c->h, model, data, output)));
+    cli_put(c->result, "output", client_text(output));
+    if (cli_chatty(c) && strcmp(output, "-") != 0)
+        printf("wrote the certificate of %s to %s\n", c->argument[0], output);
+done:
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+    return status;
+}
+
 bdml_status cli_export(cli *c)
 {
     bdml_status status = BDML_OK;
@@ -18,6 +42,7 @@ bdml_status cli_export(cli *c)
     bdml_model *model = NULL;
 
     GO(need_output(c, output));
+    if (c->own[CLI_OPT_CERTIFICATE].i) return export_certificate(c, output);
     if (strcmp(output, "-") != 0 && !client_ends_in(output, ".npy") &&
         !client_ends_in(output, ".csv") && !client_ends_in(output, ".mat")) {
         status = client_fail(c->h, BDML_ERR_ARGUMENT,

@@ -170,10 +170,18 @@ static const cli_command commands[] = {
      "errors, path, roc, view, spectrum, convergence, or ellipsoids (the paper's Figure 1, which "
      "needs no result). RUN: what a command printed with --json.",
      COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot},
-    {"export", "MODEL", "-o FILE [--what L|M]", "write the map L or the metric M",
+    {"export", "MODEL [DATA]", "-o FILE [--what L|M] [--certificate]",
+     "write the map L or the metric M, or the certificate",
      "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "
-     "points; 'bdml info MODEL' says how they are prepared.",
-     COMMON "output map", "bdml export wine.bdml --what M -o metric.npy", cli_export},
+     "points; 'bdml info MODEL' says how they are prepared. With --certificate the claim of a "
+     "model "
+     "or a proof (MODEL.proof) is written as text, with the rows of DATA that it is about: the "
+     "program bdml-check proves it, with bounds on every rounding error.",
+     COMMON "output map certificate input",
+     "bdml export wine.bdml --what M -o metric.npy\nbdml export wine.bdml wine.csv --certificate "
+     "-o "
+     "wine.cert",
+     cli_export},
     {"import", "MAP", "-o MODEL [--what L|M]", "make a model of a matrix from elsewhere",
      "Reads a matrix from any supported data format, one row a line, and wraps it as a model: the "
      "linear map L (rows are output dimensions), or with --what M a symmetric positive "

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install(FILES include/bdml/bdml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdml)
 install(TARGETS bdml_shared bdml_static EXPORT bdml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS bdml RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS bdml bdml-check RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/bdml)
 install(EXPORT bdml-targets NAMESPACE bdml:: DESTINATION ${_package})

@@ -438,10 +438,13 @@ BDML_API bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, 
  * check holds, 0 when one fails. *json: the checks with their figures, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *data,
                                   int *confirmed, char **json);
-
 /* The same for a model or proof in memory. */
 BDML_API bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model,
                                         const bdml_dataset *data, int *confirmed, char **json);
+/* Write the claim of a model or proof, with the rows of the data that it is about, as text for the program
+ * bdml-check and for checkers that others write (docs/certificate.md). */
+BDML_API bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *model,
+                                             const bdml_dataset *data, const char *path);
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 

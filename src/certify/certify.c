@@ -32,6 +32,7 @@ typedef struct work {
     int d; /* dimension of p */
     int64_t n;
     long double *p;      /* n rows of d: the points the claim is about */
+    long double *z;      /* n rows of d: scratch */
     long double *metric; /* d x d: N */
     long double *g;      /* d x d: objective */
     long double *slack;  /* G - A*y, then scratch */
@@ -173,19 +174,37 @@ static bdml_status make_objective(bdml_handle *h, work *w)
     return BDML_OK;
 }
 
-/* slack = start - A*y, start = G or 0. */
+/* z_i += weight (p_i - p_j), z_j -= the same: Laplacian of the weighted graph of pairs, row by row. */
+static void add_pair(const work *w, int32_t pair, long double weight)
+{
+    size_t d = (size_t)w->d, i = (size_t)w->c->pi[pair], j = (size_t)w->c->pj[pair];
+    for (size_t r = 0; r < d; r++) {
+        long double v = weight * (w->p[i * d + r] - w->p[j * d + r]);
+        w->z[i * d + r] += v;
+        w->z[j * d + r] -= v;
+    }
+}
+
+/* slack = start - A*y, start = G or 0:  A*y = sum_i (p_i - p_0) z_i', n d^2 operations whatever their number. */
 static void make_slack(work *w, bool with_objective)
 {
-    size_t dd = (size_t)w->d * (size_t)w->d;
-    for (size_t k = 0; k < dd; k++) w->slack[k] = with_objective ? w->g[k] : 0.0L;
+    size_t d = (size_t)w->d;
+    memset(w->z, 0, (size_t)w->n * d * sizeof *w->z);
     for (int64_t t = 0; t < w->c->m; t++) {
         if (w->y[t] == 0.0) continue;
-        add_outer(w, w->c->pi[w->c->far[t]], w->c->pj[w->c->far[t]], -(long double)w->y[t],
-                  w->slack);
-        if (w->c->near[t] >= 0)
-            add_outer(w, w->c->pi[w->c->near[t]], w->c->pj[w->c->near[t]], (long double)w->y[t],
-                      w->slack);
+        add_pair(w, w->c->far[t], w->y[t]);
+        if (w->c->near[t] >= 0) add_pair(w, w->c->near[t], -(long double)w->y[t]);
     }
+    for (size_t k = 0; k < d * d; k++) w->slack[k] = with_objective ? w->g[k] : 0.0L;
+    for (size_t i = 0; i < (size_t)w->n; i++)
+        for (size_t r = 0; r < d; r++) {
+            long double v = w->p[i * d + r] - w->p[r];
+            for (size_t s = 0; v != 0.0L && s < d; s++) w->slack[r * d + s] -= v * w->z[i * d + s];
+        }
+    for (size_t r = 0; r < d; r++)
+        for (size_t s = 0; s < r; s++)
+            w->slack[r * d + s] = w->slack[s * d + r] =
+                0.5L * (w->slack[r * d + s] + w->slack[s * d + r]);
 }
 
 /* ---- the metric on p ----------------------------------------------------------------------------------- */
@@ -385,26 +404,27 @@ static void check_lower(bdml_handle *h, work *w)
                           "relative gap %.3g, asked %.3g", gap, w->e->gap_asked);
 }
 
-/* |A_t| = |ff' - gg'|, f and g the differences of the far and the near pair; of the diagonals alone
- * when M is diagonal. */
+/* |A_t|^2 = |ff' - gg'|^2 = |f|^4 + |g|^4 - 2 (f'g)^2, f and g the differences of the far and the near pair; of
+ * the diagonals alone when M is diagonal. */
 static long double row_norm(const work *w, int64_t t)
 {
     const bdml_constraints *c = w->c;
     size_t d = (size_t)w->d;
     const long double *a = w->p + (size_t)c->pi[c->far[t]] * d;
     const long double *b = w->p + (size_t)c->pj[c->far[t]] * d, *x = a, *y = a;
-    long double sum = 0.0L;
+    long double ff = 0.0L, gg = 0.0L, fg = 0.0L, diagonal = 0.0L;
     if (c->near[t] >= 0) {
         x = w->p + (size_t)c->pi[c->near[t]] * d;
         y = w->p + (size_t)c->pj[c->near[t]] * d;
     }
-    for (size_t r = 0; r < d; r++)
-        for (size_t s = 0; s < d; s++) {
-            if (w->e->diagonal && r != s) continue;
-            long double v = (a[r] - b[r]) * (a[s] - b[s]) - (x[r] - y[r]) * (x[s] - y[s]);
-            sum += v * v;
-        }
-    return sqrtl(sum);
+    for (size_t r = 0; r < d; r++) {
+        long double f = a[r] - b[r], g = x[r] - y[r];
+        ff += f * f;
+        gg += g * g;
+        fg += f * g;
+        diagonal += (f * f - g * g) * (f * f - g * g);
+    }
+    return sqrtl(w->e->diagonal ? diagonal : fmaxl(ff * ff + gg * gg - 2.0L * fg * fg, 0.0L));
 }
 
 static int ascending(const void *a, const void *b)
@@ -484,14 +504,18 @@ static bool indices_fit(const bdml_evidence *e, int64_t n)
     return true;
 }
 
-bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
-                                  const bdml_dataset *data, bdml_verdict *verdict)
+/* Is there a claim, and do model, evidence and data fit together at all? */
+bdml_status bdml_certify_fits(bdml_handle *h, const bdml_model *model, const bdml_dataset *data,
+                              const char *path)
 {
-    bdml_status status = BDML_OK;
-    work w = {
-        .model = model, .e = e, .data = data, .c = e->constraints, .n = data->n, .v = verdict};
-
-    memset(verdict, 0, sizeof *verdict);
+    const bdml_evidence *e = model->evidence;
+    if (!e) {
+        const char *method = json_string_value(json_object_get(model->info, "method"));
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s claims nothing that could be checked: method %s proves nothing; "
+                         "train with method bdml",
+                         path, method ? method : "unknown");
+    }
     if (data->d != model->prepare.d_in)
         return bdml_fail(h, BDML_ERR_DATA, "the model is for %d columns, the data have %d",
                          model->prepare.d_in, data->d);
@@ -505,9 +529,26 @@ bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const
         return bdml_fail(h, BDML_ERR_FORMAT, "the reference does not fit the model");
     if (e->pull == BDML_PULL_WITHIN && !data->y)
         return bdml_fail(h, BDML_ERR_DATA, "the objective needs the class labels of the data");
+    for (size_t k = 0; !model->prepare.fill && k < (size_t)data->n * (size_t)data->d; k++)
+        if (isnan(data->x[k]))
+            return bdml_fail(h, BDML_ERR_DATA, "row %lld has a missing value",
+                             (long long)k / data->d + 1);
+    return BDML_OK;
+}
+
+bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                                  const bdml_dataset *data, bdml_verdict *verdict)
+{
+    bdml_status status = BDML_OK;
+    work w = {
+        .model = model, .e = e, .data = data, .c = e->constraints, .n = data->n, .v = verdict};
+
+    memset(verdict, 0, sizeof *verdict);
+    BDML_TRY(bdml_certify_fits(h, model, data, "the model"));
     w.d = e->reference ? e->reference_rows : model->d;
     size_t d = (size_t)w.d;
     BDML_NEW(h, w.p, (size_t)w.n * d);
+    BDML_NEW(h, w.z, (size_t)w.n * d);
     BDML_NEW(h, w.metric, d * d);
     BDML_NEW(h, w.g, d * d);
     BDML_NEW(h, w.slack, d * d);
@@ -516,11 +557,13 @@ bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const
     BDML_NEW(h, w.y, w.c->m);
     for (int64_t k = 0; k < e->duals; k++) w.y[e->dual_constraint[k]] = e->dual[k];
     BDML_GO(run_checks(h, &w));
+    BDML_GO(bdml_certify_proof(h, model, e, data, verdict));
     verdict->confirmed = verdict->checks > 0;
     for (int k = 0; k < verdict->checks; k++)
         verdict->confirmed = verdict->confirmed && verdict->check[k].passed;
 done:
     free(w.p);
+    free(w.z);
     free(w.metric);
     free(w.g);
     free(w.slack);

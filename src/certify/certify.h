@@ -1,8 +1,9 @@
 /* certify.h - an independent checker of what a model claims.
  *
- * Reads the model, its evidence and the raw data, and recomputes everything with plain loops in
- * extended precision. It shares the file readers with the rest and nothing else: no BLAS, no LAPACK,
- * no code of linalg, spectral, the margin operator or the solver.
+ * Reads the model, its evidence and the raw data, and recomputes everything: first with plain loops in
+ * extended precision, which say what is wrong with what; then by the prover of bdml-check, with bounds on
+ * every rounding error, without which nothing is confirmed. It shares the file readers with the rest and
+ * nothing else: no BLAS, no LAPACK, no code of linalg, spectral, the margin operator or the solver.
  *
  * Called by the command; calls model and data (reading only). */
 #ifndef BDML_CERTIFY_H
@@ -44,10 +45,25 @@ typedef struct bdml_verdict {
 /* Add a check and its figures. */
 void bdml_verdict_note(bdml_verdict *v, const char *what, bool passed, locale_t c, const char *fmt,
                        ...) BDML_PRINTF(5, 6);
+/* Is there a claim, and do model, evidence and data (whole, or with values to fill in) fit together? The
+ * failure says what does not; path: the model's, for it. */
+bdml_status bdml_certify_fits(bdml_handle *h, const bdml_model *model, const bdml_dataset *data,
+                              const char *path);
 /* Check model and evidence against the data they were learned from. Only trouble (memory, data that do
  * not fit the model) is a failure; a refuted claim is BDML_OK with confirmed = false. */
 bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                                   const bdml_dataset *data, bdml_verdict *verdict);
+
+/* ---- proof (certificate.c, proof.c) ----------------------------------------------------------------- */
+
+/* The claim as text (docs/certificate.md); *text is the caller's to free. */
+bdml_status bdml_certificate_text(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                                  const bdml_dataset *data, char **text, size_t *size);
+/* Prove that text as bdml-check does, by the same code: adds the check "proof", and puts the proven ends of
+ * the bracket into the verdict. A claim for every trace whose proof ends at a trace out of all proportion (where
+ * constraints contradict each other but for the last digits of the data) passes, and the check says where. */
+bdml_status bdml_certify_proof(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                               const bdml_dataset *data, bdml_verdict *verdict);
 
 /* ---- what goes with the claim (description.c) --------------------------------------------------------- */
 

@@ -33,6 +33,17 @@ static bool says_number(const json_t *o, const char *key, double value)
     return json_is_number(found) && json_number_value(found) == value;
 }
 
+/* The gap that the settings in the description ask for: "optimal" means no more than that. */
+static double gap_asked(bdml_handle *h, const bdml_model *model)
+{
+    const json_t *settings = json_object_get(model->info, "settings");
+    const char *gap = json_string_value(json_object_get(settings, "gap"));
+    const char *solver = json_string_value(json_object_get(settings, "solver"));
+    double asked = solver && strncmp(solver, "mwu", 3) == 0 ? 1e-2 : 1e-3;
+    if (gap && !bdml_parse_double(h->c_locale, gap, strlen(gap), &asked)) return 0.0;
+    return asked;
+}
+
 static void check_words(bdml_handle *h, const bdml_model *model, bdml_verdict *v)
 {
     const bdml_evidence *e = model->evidence;
@@ -47,8 +58,12 @@ static void check_words(bdml_handle *h, const bdml_model *model, bdml_verdict *v
         same = same && proof && (!every || v->every_trace);
     } else {
         double kappa = json_number_value(json_object_get(o, "kappa"));
+        double gap = json_number_value(json_object_get(o, "gap"));
         same = same && says_number(o, "upper", e->upper) && says_number(o, "lower", e->lower) &&
                fabs(kappa - v->kappa) <= 1e-7 * v->kappa;
+        if (e->claim == BDML_CLAIM_OPTIMAL)
+            same = same && e->gap_asked <= gap_asked(h, model) * (1.0 + 1e-9) &&
+                   fabs(gap - (e->upper - e->lower) / fabs(e->upper)) <= 1e-9;
     }
     note(h, v, "description", same,
          same ? "the description says what the evidence says"

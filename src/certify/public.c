@@ -30,13 +30,7 @@ static bdml_status certify(bdml_handle *h, const char *name, const bdml_model *m
 {
     bdml_verdict verdict;
 
-    if (!model->evidence) {
-        const char *method = json_string_value(json_object_get(model->info, "method"));
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "%s claims nothing that could be checked: method %s proves nothing; "
-                         "train with method bdml",
-                         name, method ? method : "unknown");
-    }
+    BDML_TRY(bdml_certify_fits(h, model, data, name)); /* a failure that names it */
     BDML_TRY(bdml_certify_evidence(h, model, model->evidence, data, &verdict));
     BDML_TRY(bdml_certify_description(h, model, data, &verdict));
     json_t *o = verdict_json(model, &verdict);

@@ -1,0 +1,112 @@
+/* check.h - a certificate as it is read, and what is proven of it. docs/certificate.md states both.
+ *
+ * ball.h    arithmetic with bounds
+ * read.c    the text -> struct certificate; refuses by line and reason
+ * points.c  data rows -> the points that the metric acts on
+ * spectrum.c  eigenvalues from below; linear functions over the bounded-distortion set
+ * prove.c   the proof of the claim
+ * data.c    the stated rows against a data file
+ *
+ * Nothing here is shared with the program that wrote the certificate. */
+#ifndef BDML_CHECK_H
+#define BDML_CHECK_H
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ball.h"
+
+#ifdef __GNUC__
+#define CHECK_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#else
+#define CHECK_PRINTF(a, b)
+#endif
+
+/* Every refusal leaves through one door: `check_refuse` writes the reason and jumps to where the door was set.
+ * Memory belongs to the checker and is freed as a whole. */
+typedef struct checker {
+    jmp_buf door;
+    char reason[300];
+    struct block *blocks;
+} checker;
+
+void check_refuse(checker *k, const char *fmt, ...) CHECK_PRINTF(2, 3);
+void *check_take(checker *k, size_t count, size_t size); /* zeroed */
+void check_free(checker *k);                             /* everything taken */
+
+typedef enum claim_kind {
+    CLAIM_BRACKET,      /* the map is feasible, the optimum lies in [lower, upper] */
+    CLAIM_LOWER,        /* the optimum is at least lower */
+    CLAIM_INFEASIBLE,   /* no metric meets the margins at this trace */
+    CLAIM_CONTRADICTION /* none does at any trace, whatever the margins */
+} claim_kind;
+
+typedef enum loss_form { FORM_HARD, FORM_SQUARED_HINGE, FORM_HINGE } loss_form;
+typedef enum objective_kind { OBJECTIVE_NONE, OBJECTIVE_TARGETS, OBJECTIVE_WITHIN } objective_kind;
+
+/* Arrays of numbers in the order of the file; an absent one is NULL. */
+typedef struct certificate {
+    claim_kind claim;
+    loss_form form;
+    bool diagonal;
+    double K, R, margin, cost; /* R infinite: no bound */
+    objective_kind objective;
+    double scale; /* of G */
+    size_t data_rows, columns;
+    double *missing;
+    bool unit;
+    double *width; /* 0: the column is constant and left out */
+    size_t basis_rows, reference_rows, dim;
+    double *basis, *reference;
+    size_t rows;
+    int64_t *row;   /* numbers in the data file, ascending */
+    double *x;      /* rows x columns */
+    int64_t *label; /* of each row, or NULL */
+    size_t pairs;
+    size_t *pi, *pj; /* positions in row */
+    size_t targets, *target;
+    size_t m, *far, *near; /* near SIZE_MAX: none */
+    double *own_margin, *weight;
+    size_t map_rows;
+    double *map; /* map_rows x dim */
+    size_t multipliers, *at;
+    double *y;
+    double lower, upper;
+} certificate;
+
+void check_read(checker *k, FILE *f, certificate *c);
+
+/* ---- points.c ----------------------------------------------------------------------------------- */
+
+/* rows x dim balls: the points up to one common shift, which no difference sees. */
+ball *check_points(checker *k, const certificate *c);
+
+/* ---- spectrum.c --------------------------------------------------------------------------------- */
+
+/* low[0] <= low[1] <= ...: each at most the eigenvalue of that rank of the symmetric s (d x d). */
+void check_eigenvalues(checker *k, size_t d, const ball *s, double *low);
+/* Less than, or the minimum over { kappa(M) <= K, trace(M) = 1 } of <S,M>; low: as above. */
+double check_density(size_t d, const double *low, double K);
+
+/* ---- prove.c ------------------------------------------------------------------------------------ */
+
+typedef struct proof {
+    bool confirmed;
+    char failure[300]; /* why not */
+    double kappa;      /* bracket: an upper bound, as trace; smallest <A_t,M> / mu_t from below */
+    double trace, worst;
+    double lower, upper; /* the optimum lies between, whatever the file claims; NaN: not proven */
+    double reach;        /* infeasible: for every trace up to here */
+} proof;
+
+void check_prove(checker *k, const certificate *c, proof *p);
+
+/* ---- data.c ------------------------------------------------------------------------------------- */
+
+/* The stated rows are those of the data file: plain numbers, label in the given column from 1, 0 = none,
+ * -1 = the last if there is one more than the certificate's. True and a sentence in `text`, or false and
+ * what differs. */
+bool check_data(checker *k, const certificate *c, FILE *f, long label, char *text, size_t size);
+
+#endif

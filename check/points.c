@@ -1,0 +1,64 @@
+/* points.c - the points that the metric acts on.
+ *
+ *     u = x / width   (or x / |x|),     p = reference basis u
+ *
+ * The statement is about differences p_i - p_j alone. All maps after x / |x| are linear, so any common vector
+ * may be taken off first: near the mean of the rows, nothing cancels that the data do not cancel. */
+#include "check.h"
+
+/* A double near the mean of each column; which one does not matter. */
+static double *find_centre(checker *k, const certificate *c)
+{
+    double *centre = check_take(k, c->columns, sizeof *centre);
+    for (size_t i = 0; i < c->rows; i++)
+        for (size_t j = 0; j < c->columns; j++)
+            centre[j] += c->x[i * c->columns + j] / (double)c->rows;
+    for (size_t j = 0; j < c->columns; j++)
+        if (!isfinite(centre[j])) centre[j] = 0.0;
+    return centre;
+}
+
+/* u = x / |x|; a row of zeros stays. */
+static void unit_row(const certificate *c, const double *x, ball *u)
+{
+    ball square = ball_of(0.0);
+    for (size_t j = 0; j < c->columns; j++)
+        square = ball_add(square, ball_mul(ball_of(x[j]), ball_of(x[j])));
+    bool zero = true;
+    for (size_t j = 0; j < c->columns; j++) zero = zero && x[j] == 0.0;
+    ball length = ball_sqrt(square);
+    for (size_t j = 0; j < c->columns; j++)
+        u[j] = zero ? ball_of(0.0) : ball_div(ball_of(x[j]), length);
+}
+
+static void scaled_row(const certificate *c, const double *x, const double *centre, ball *u)
+{
+    for (size_t j = 0; j < c->columns; j++) {
+        u[j] = ball_sub(ball_of(x[j]), ball_of(centre[j]));
+        if (!c->width) continue;
+        u[j] = c->width[j] > 0.0 ? ball_div(u[j], ball_of(c->width[j])) : ball_of(0.0);
+    }
+}
+
+/* out = matrix u, row by row; without a matrix a copy. */
+static void apply(const double *matrix, size_t rows, size_t columns, const ball *u, ball *out)
+{
+    for (size_t r = 0; r < rows; r++)
+        out[r] = matrix ? dot_doubles(columns, u, matrix + r * columns) : u[r];
+}
+
+ball *check_points(checker *k, const certificate *c)
+{
+    double *centre = find_centre(k, c);
+    ball *u = check_take(k, c->columns, sizeof *u), *v = check_take(k, c->basis_rows, sizeof *v);
+    ball *p = check_take(k, c->rows * c->dim, sizeof *p);
+    for (size_t i = 0; i < c->rows; i++) {
+        if (c->unit)
+            unit_row(c, c->x + i * c->columns, u);
+        else
+            scaled_row(c, c->x + i * c->columns, centre, u);
+        apply(c->basis, c->basis_rows, c->columns, u, v);
+        apply(c->reference, c->dim, c->basis_rows, v, p + i * c->dim);
+    }
+    return p;
+}
