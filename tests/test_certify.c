@@ -305,7 +305,7 @@ static void test_trace_bound(void **state)
         snprintf(text, sizeof text, "trace %.17g", trace * (hard ? 0.97 : 0.5));
         model = train(h, data, text, BDML_OK);
         confirm(h, model, data, "optimal");
-        check_true(trace_of(model) > 0.99 * bdml_opt_real(h, BDML_OPT_TRACE)); /* it is active */
+        check_true(trace_of(model) > 0.99 * h->options.solve.trace.value); /* it is active */
         bdml_free_model(model);
         if (hard) { /* no metric so small meets the margins: a proof for this trace */
             snprintf(text, sizeof text, "trace %.17g", 0.1 * trace);

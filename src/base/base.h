@@ -125,24 +125,6 @@ struct bdml_handle {
     int64_t fail_alloc, fail_write, alloc_count;
 };
 
-/* Old readers of single settings, by id: on their way out. */
-static inline int64_t bdml_opt_int(const bdml_handle *h, bdml_opt id)
-{
-    return (int64_t)bdml_get_number(h, bdml_option_at((int)id)->name);
-}
-static inline double bdml_opt_real(const bdml_handle *h, bdml_opt id)
-{
-    return bdml_get_number(h, bdml_option_at((int)id)->name);
-}
-static inline const char *bdml_opt_text(const bdml_handle *h, bdml_opt id)
-{
-    return bdml_option_text(h, (int)id);
-}
-static inline bool bdml_opt_changed(const bdml_handle *h, bdml_opt id)
-{
-    return strcmp(bdml_option_text(h, (int)id), bdml_option_at((int)id)->default_value) != 0;
-}
-
 /* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`, or where the work
  * may be small, `num_threads(bdml_threads_for(h, operations))`: 1 when waking threads would cost more
  * than it gives. Which of the two never changes the bits. */

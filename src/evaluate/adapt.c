@@ -15,6 +15,7 @@
 /* What the jobs share. */
 typedef struct adaptation {
     const bdml_options *options;         /* what the user set */
+    bdml_options training;               /* the same for the training of prepared points */
     const bdml_dataset *source, *target; /* after the setting "rows"; classes numbered alike */
     adapt_splits splits;
     int methods;
@@ -140,8 +141,8 @@ done:
 }
 
 /* Classes of the target rows x, all of them, by the method: a metric with k-NN, or its own answer. */
-static bdml_status answer(bdml_handle *h, const task *t, int split, bdml_score *score,
-                          int32_t *label)
+static bdml_status answer(bdml_handle *h, const bdml_options *o, const task *t, int split,
+                          bdml_score *score, int32_t *label)
 {
     const bdml_method *m = score->method;
     const adapt_points *p = &t->points;
@@ -155,16 +156,17 @@ static bdml_status answer(bdml_handle *h, const task *t, int split, bdml_score *
         bdml_training own = {t->source.n,       p->q, p->zs,  t->voters.y,
                              t->voters.classes, NULL, &target};
         score->kappa[split] = NAN;
-        return m->classify(h, &h->options, &own, p->nt, x, label);
+        return m->classify(h, o, &own, p->nt, x, label);
     }
     bdml_dataset learn = *voters;
     if (subspaces) learn.n = t->source.n;
-    bdml_status status = bdml_train_adapted(h, &h->options, m, &learn, &target, &model);
+    bdml_status status = bdml_train_adapted(h, o, m, &learn, &target, &model);
     if (status == BDML_OK) {
         score->kappa[split] = model->kappa;
         status = bdml_score_keep_choice(h, model, split, score);
     }
-    if (status == BDML_OK) status = bdml_predict(h, model, voters, p->nt, x, learn.d, label);
+    if (status == BDML_OK)
+        status = bdml_predict_with(h, &o->neighbors, model, voters, p->nt, x, learn.d, label);
     bdml_free_model(model);
     return status;
 }
@@ -178,7 +180,7 @@ static bdml_status score_method(bdml_handle *h, const adaptation *a, const task 
 
     BDML_NEW(h, label, t->points.nt);
     double start = bdml_now();
-    BDML_GO(answer(h, t, split, score, label));
+    BDML_GO(answer(h, &a->training, t, split, score, label));
     score->fit_seconds[split] = bdml_now() - start;
     for (int64_t k = 0; k < t->tests; k++) wrong += label[t->test[k]] != a->target->y[t->test[k]];
     score->error[split] = 100.0 * (double)wrong / (double)t->tests;
@@ -190,24 +192,20 @@ done:
     return status;
 }
 
-static bdml_status set_unless(bdml_handle *own, bdml_opt id, const char *value)
-{
-    return bdml_opt_changed(own, id) ? BDML_OK
-                                     : bdml_set(own, bdml_option_at((int)id)->name, value);
-}
-
 /* Points come prepared, so the methods prepare nothing, and bdml learns relative to them: of its recipe the
  * distortion is left to choose, the smallest within half a standard error of the best. */
-static bdml_status settle(bdml_handle *own)
+static bdml_options for_prepared(const bdml_options *o)
 {
-    BDML_TRY(set_unless(own, BDML_OPT_REFERENCE, "none"));
-    BDML_TRY(set_unless(own, BDML_OPT_SOFTNESS, "5"));
-    BDML_TRY(set_unless(own, BDML_OPT_PASSES, "1"));
-    BDML_TRY(set_unless(own, BDML_OPT_SE_RULE, "0.5"));
-    BDML_TRY(bdml_set(own, "scale", "none"));
-    BDML_TRY(bdml_set(own, "pca", "0"));
-    BDML_TRY(bdml_set(own, "keep-points", "no"));
-    return bdml_set(own, "neighbors", bdml_opt_text(own, BDML_OPT_VOTES));
+    bdml_options t = *o;
+    if (!t.train.reference.given) t.train.reference = (bdml_text){"none", true};
+    if (!t.solve.softness.given) t.solve.softness = (bdml_real){5.0, true, false};
+    if (!t.train.passes.given) t.train.passes = (bdml_int){1, true, false};
+    if (!t.train.se_rule.given) t.train.se_rule = (bdml_real){0.5, true, false};
+    t.prepare.scale = (bdml_choice){BDML_SCALE_NONE, true};
+    t.prepare.pca = (bdml_real){0.0, true, false};
+    t.train.keep_points = (bdml_choice){BDML_AUTO_NO, true};
+    t.neighbors.neighbors = (bdml_int){o->adapt.votes.value, true, false};
+    return t;
 }
 
 static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
@@ -217,7 +215,6 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     int split = (int)job;
     task t = {0};
 
-    BDML_GO(settle(own));
     BDML_GO(task_make(own, a, &a->splits.split[split], &t));
     for (int m = 0; m < a->methods; m++) {
         bdml_score *score = &a->score[m];
@@ -263,7 +260,7 @@ static bdml_status adapt(bdml_handle *h, const bdml_options *o, const bdml_datas
     bdml_status status = BDML_OK;
     const bdml_method **method = NULL;
     bdml_dataset *xs = NULL, *xt = NULL;
-    adaptation a = {.options = o, .semi = o->adapt.semi.value};
+    adaptation a = {.options = o, .training = for_prepared(o), .semi = o->adapt.semi.value};
 
     BDML_GO(check_domains(h, source, target));
     BDML_GO(bdml_methods_listed(h, o, BDML_USES_LABELS, &a.methods, &method));
@@ -297,7 +294,7 @@ bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source, const bdml_da
     if (!source || !target)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_adapt: the data must not be NULL");
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
-    BDML_TRY(bdml_refuse_constraint_files(h, "adapt"));
+    BDML_TRY(bdml_refuse_constraint_files(h, &h->options.constraints, "adapt"));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
     bdml_status status = adapt(h, &h->options, source, target, json);

@@ -61,8 +61,8 @@ done:
 
 /* ---- one method on one split ------------------------------------------------------------------------ */
 
-static bdml_status score_split(bdml_handle *h, const bdml_dataset *train, const bdml_dataset *test,
-                               int split, bdml_score *score)
+static bdml_status score_split(bdml_handle *h, const bdml_options *o, const bdml_dataset *train,
+                               const bdml_dataset *test, int split, bdml_score *score)
 {
     bdml_status status = BDML_OK;
     bdml_model *model = NULL;
@@ -71,11 +71,12 @@ static bdml_status score_split(bdml_handle *h, const bdml_dataset *train, const 
 
     BDML_NEW(h, predicted, test->n);
     double start = bdml_now();
-    BDML_GO(bdml_train_method(h, &h->options, score->method, train, NULL, &model));
+    BDML_GO(bdml_train_method(h, o, score->method, train, NULL, &model));
     score->fit_seconds[split] = bdml_now() - start;
     score->kappa[split] = model->kappa;
     BDML_GO(bdml_score_keep_choice(h, model, split, score));
-    BDML_GO(bdml_predict(h, model, train, test->n, test->x, test->d, predicted));
+    BDML_GO(
+        bdml_predict_with(h, &o->neighbors, model, train, test->n, test->x, test->d, predicted));
     for (int64_t i = 0; i < test->n; i++) wrong += predicted[i] != test->y[i];
     score->error[split] = 100.0 * (double)wrong / (double)test->n;
 #pragma omp critical(bdml_score)
@@ -99,7 +100,8 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     failed = score->failed;
     if (failed < split) return BDML_OK;
     BDML_GO(make_split(own, e->options, e->protocol.data, split, &train, &test));
-    status = bdml_score_settle(own, score_split(own, train, test, split, score), split, score);
+    status = bdml_score_settle(own, score_split(own, e->options, train, test, split, score), split,
+                               score);
 done:
     bdml_free_dataset(train);
     bdml_free_dataset(test);
@@ -112,7 +114,7 @@ static bdml_status check_settings(bdml_handle *h, const bdml_options *o, const b
 {
     int64_t folds = o->evaluate.folds.value;
     double fraction = o->evaluate.test_fraction.value;
-    BDML_TRY(bdml_refuse_constraint_files(h, "eval"));
+    BDML_TRY(bdml_refuse_constraint_files(h, &o->constraints, "eval"));
     BDML_TRY(bdml_dataset_need_classes(h, data));
     if (folds == 1 || folds > data->n)
         return bdml_fail(h, BDML_ERR_ARGUMENT,

@@ -38,7 +38,8 @@ bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int 
  * reason of the first split counts, whichever was run first. Anything else is returned. */
 bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score);
 /* BDML_ERR_ARGUMENT when a setting names a file of constraints. */
-bdml_status bdml_refuse_constraint_files(bdml_handle *h, const char *command);
+bdml_status bdml_refuse_constraint_files(bdml_handle *h, const bdml_constraint_options *o,
+                                         const char *command);
 /* BDML_ERR_ARGUMENT when a checkpoint is asked for: those are for one training, here are many. */
 bdml_status bdml_refuse_checkpoint(bdml_handle *h, const bdml_train_options *o);
 json_t *bdml_real_json(double v);                      /* null when not finite */
@@ -92,6 +93,8 @@ typedef struct bdml_verify_score {
 
 /* What all folds share. */
 typedef struct bdml_verify_setup {
+    const bdml_options *options; /* what the user set */
+    bdml_options training;       /* the same for the training of prepared points */
     const bdml_dataset *data;
     bdml_labelled_pairs pairs; /* rows numbered among `row` */
     int64_t rows;              /* that pairs name */

@@ -172,9 +172,10 @@ bdml_status bdml_refuse_checkpoint(bdml_handle *h, const bdml_train_options *o)
                      "checkpoint and resume are for one training: this trains many times");
 }
 
-bdml_status bdml_refuse_constraint_files(bdml_handle *h, const char *command)
+bdml_status bdml_refuse_constraint_files(bdml_handle *h, const bdml_constraint_options *o,
+                                         const char *command)
 {
-    if (!bdml_constraint_files_given(&h->options.constraints)) return BDML_OK;
+    if (!bdml_constraint_files_given(o)) return BDML_OK;
     return bdml_fail(
         h, BDML_ERR_ARGUMENT,
         "constraint files name rows of the whole data, and %s learns from parts of them; "

@@ -125,7 +125,7 @@ static bdml_status prepare_rows(bdml_handle *h, const bdml_verify_setup *s, int6
 
     *z = NULL;
     if (row) BDML_GO(bdml_dataset_subset(h, data, count, row, &part));
-    BDML_GO(bdml_prepare_fit(h, &h->options, part ? part : data, &p));
+    BDML_GO(bdml_prepare_fit(h, s->options, part ? part : data, &p));
     bdml_free_dataset(part);
     part = NULL;
     BDML_NEW(h, x, (size_t)block * (size_t)data->d);
@@ -228,10 +228,6 @@ static bdml_status start_fold(bdml_handle *h, const bdml_verify_setup *s, fold_w
     BDML_NEW(h, w->pair, 2 * w->test.count);
     BDML_NEW(h, w->value, w->test.count);
     for (int64_t k = 0; k < 2 * w->test.count; k++) w->pair[k] = w->test.row[k];
-    /* the points are prepared already */
-    BDML_GO(bdml_set(h, "scale", "none"));
-    BDML_GO(bdml_set(h, "pca", "0"));
-    BDML_GO(bdml_set(h, "keep-points", "no"));
 done:
     return status;
 }
@@ -244,7 +240,7 @@ static bdml_status test_method(bdml_handle *h, const bdml_verify_setup *s, const
     int64_t right = 0;
 
     double start = bdml_now();
-    BDML_GO(bdml_train_method(h, &h->options, method, w->points, w->constraints, &model));
+    BDML_GO(bdml_train_method(h, &s->training, method, w->points, w->constraints, &model));
     out->fit_seconds = bdml_now() - start;
     out->kappa = model->kappa;
     out->threshold = model->calibration.threshold;
@@ -261,9 +257,11 @@ done:
     return status;
 }
 
-static bdml_status run_methods(bdml_handle *h, const bdml_verify_setup *s, int fold)
+static bdml_status run_fold(bdml_handle *h, void *user, int64_t job)
 {
     bdml_status status = BDML_OK;
+    const bdml_verify_setup *s = user;
+    int fold = (int)job;
     fold_work w = {.number = fold};
 
     BDML_GO(start_fold(h, s, &w));
@@ -280,23 +278,17 @@ done:
     return status;
 }
 
-/* A fold changes settings (its points come prepared), so it has a handle to itself: the worker's serves
- * other folds after it. */
-static bdml_status run_fold(bdml_handle *worker, void *user, int64_t job)
-{
-    bdml_handle *h = NULL;
-    BDML_TRY(bdml_handle_child(worker, &h));
-    bdml_set_progress(h, worker->progress, worker->progress_user);
-    bdml_set_log(h, worker->log, worker->log_user);
-    h->fail_alloc = worker->fail_alloc;
-    bdml_status status = bdml_set(h, "threads", bdml_get(worker, "threads"));
-    if (status == BDML_OK) status = run_methods(h, user, (int)job);
-    if (status != BDML_OK) bdml_fail(worker, status, "%s", bdml_last_error(h));
-    bdml_free(h);
-    return status;
-}
-
 /* ---- all folds --------------------------------------------------------------------------------------------- */
+
+/* Points come prepared to training, and nobody asks the models of folds for neighbours. */
+static bdml_options for_prepared(const bdml_options *o)
+{
+    bdml_options t = *o;
+    t.prepare.scale = (bdml_choice){BDML_SCALE_NONE, true};
+    t.prepare.pca = (bdml_real){0.0, true, false};
+    t.train.keep_points = (bdml_choice){BDML_AUTO_NO, true};
+    return t;
+}
 
 static bdml_status prepare_once(bdml_handle *h, const bdml_options *o, bdml_verify_setup *s)
 {
@@ -309,7 +301,7 @@ static bdml_status verify(bdml_handle *h, const bdml_options *o, const bdml_data
                           bdml_labelled_pairs pairs, char **json)
 {
     bdml_status status = BDML_OK;
-    bdml_verify_setup s = {.data = data, .pairs = pairs};
+    bdml_verify_setup s = {.options = o, .training = for_prepared(o), .data = data, .pairs = pairs};
     bool fitted = o->prepare.scale.value != BDML_SCALE_NONE || o->prepare.pca.value > 0.0 ||
                   o->input.missing.value == BDML_MISSING_MEAN;
 
@@ -366,7 +358,7 @@ bdml_status bdml_verify_pairs(bdml_handle *h, const bdml_dataset *data,
     if (!data || !pairs || !pairs->same)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_verify_pairs: data and pairs with their answers must be given");
-    BDML_TRY(bdml_refuse_constraint_files(h, "bdml_verify_pairs"));
+    BDML_TRY(bdml_refuse_constraint_files(h, &h->options.constraints, "bdml_verify_pairs"));
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     BDML_TRY(
         bdml_labelled_make(h, data->n, pairs->count, pairs->row, pairs->same, pairs->fold, &copy));
