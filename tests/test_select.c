@@ -53,6 +53,29 @@ static void shared_rows_widen_the_error(void **state)
     assert_int_equal(bdml_choose(&s, wanted, mean), 1);
 }
 
+/* Two references, two caps, two parts. The best has the larger cap; both of the smaller cap are within an error of
+ * it (3, from differences 6 apart), and of these the one with the smaller mean is taken. What could not be fitted in
+ * a part is out. */
+static void equal_caps_are_told_apart_by_error(void **state)
+{
+    (void)state;
+    static const double error[] = {9, 10, 8, 30, 15, 10, 14, (double)NAN};
+    const bdml_plan plan = {.references = 2,
+                            .passes = 1,
+                            .scores = 1,
+                            .weights = 1,
+                            .caps = 2,
+                            .cap = {1, 10},
+                            .slack = 1.0};
+    bdml_scores s = {&plan, 2, error, 0.0, INFINITY};
+    bool wanted[4] = {true, true, true, true};
+    double mean[4], se[4];
+    bdml_summarise(&s, wanted, mean, se);
+    check_true(wanted[0] && wanted[1] && wanted[2] && !wanted[3]);
+    assert_int_equal(bdml_best(&s, wanted, mean), 1);
+    assert_int_equal(bdml_choose(&s, wanted, mean), 2);
+}
+
 /* Candidates and places of scores are counted without gaps, and back. */
 static void candidates_are_numbered(void **state)
 {
@@ -237,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_rows_widen_the_error),
+        cmocka_unit_test(equal_caps_are_told_apart_by_error),
         cmocka_unit_test(candidates_are_numbered),
         handle_test(folds_are_repeated_anew),
         handle_test(second_pass_adds_neighbours),
