@@ -455,9 +455,9 @@ static void wrong_questions(void **state)
     const char *path = write_text("p.csv", "0,0,1,1\n0,2,3,0\n1,4,5,1\n");
     check_ok(h, bdml_set(h, "pairs-file", path));
     check_fails(h, bdml_verify(h, data, &text), BDML_ERR_DATA, "fold 2 of 2 has 1 pairs");
-    path = write_text("p.csv", "3,0,1,1\n3,2,3,0\n");
+    write_text("p.csv", "3,0,1,1\n3,2,3,0\n");
     check_fails(h, bdml_verify(h, data, &text), BDML_ERR_DATA, "all pairs are in one fold");
-    path = write_text("p.csv", "0,0,1,1\n0,2,3,0\n1,4,5,1\n1,6,7,0\n");
+    write_text("p.csv", "0,0,1,1\n0,2,3,0\n1,4,5,1\n1,6,7,0\n");
     check_ok(h, bdml_set(h, "method", "nothing-like-it"));
     check_fails(h, bdml_verify(h, data, &text), BDML_ERR_ARGUMENT, "there is no method");
     check_ok(h, bdml_set(h, "method", "bdml"));

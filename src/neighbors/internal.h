@@ -206,7 +206,7 @@ bdml_status bdml_knn_brute_search(bdml_knn_task *t, bool *usable);
 /* ---- tree (tree.c) ---------------------------------------------------------------------------------- */
 
 bdml_status bdml_knn_tree_search(bdml_knn_task *t);
-void bdml_knn_tree_free(bdml_knn_tree *tree);
+void bdml_knn_tree_free(bdml_knn_tree *s);
 /* Whether the settings and the shape of the reference rows call for the tree. */
 bool bdml_knn_tree_pays(const bdml_index *in);
 

@@ -206,7 +206,8 @@ BDML_CLONES static void update_column(int d, double c, const double *restrict u,
 static void update_equation(bdml_mwu *w, int k, double c, const double *u)
 {
     bdml_lifted *l = w->lifted;
-    double *plus = l->W[2 * k], *minus = l->W[2 * k + 1], slack = c * l->scale[k], one = 1.0;
+    double *plus = l->W[2 * (size_t)k], *minus = l->W[2 * (size_t)k + 1], slack = c * l->scale[k],
+           one = 1.0;
     double up = w->epsilon / w->rho, down = w->epsilon / w->rho_negative;
     double least = bdml_weights_least(w), most = 0.0;
     const bdml_matrices *X = &w->X;

@@ -52,7 +52,7 @@ bdml_status bdml_keys_add(bdml_handle *h, bdml_keys *keys, uint64_t key, int32_t
             return bdml_fail(h, BDML_ERR_DATA, "more than %d different pairs or constraints",
                              INT32_MAX);
         keys->slot[s] = key + 1; /* NOLINT(clang-analyzer-unix.Malloc): grow replaced it */
-        keys->id[s] = (int32_t)keys->count++;
+        keys->id[s] = (int32_t)keys->count++; /* NOLINT(clang-analyzer-unix.Malloc) */
     }
     *id = keys->id[s]; /* NOLINT(clang-analyzer-unix.Malloc) */
     return BDML_OK;

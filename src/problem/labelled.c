@@ -260,7 +260,7 @@ static bool deal_parts(int folds, bdml_rng *rng, int64_t parts, part *list, int6
         list[k].fold = least;
     }
     for (int f = 0; f < folds; f++)
-        if (2 * folds * filled[f] < pairs) return false;
+        if (2 * (int64_t)folds * filled[f] < pairs) return false;
     return true;
 }
 

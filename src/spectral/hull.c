@@ -48,7 +48,7 @@ static inline double padded(const bdml_spectral *s, double scale, int i)
 static void project(const bdml_spectral *s, const double *z, double *l)
 {
     double *block = s->scratch, scale = unit(s);
-    int count = 0;
+    size_t count = 0;
     for (int i = 0; i < s->d; i++) {
         double mean = z[i] - padded(s, scale, i), size = 1.0;
         while (count > 0 && block[2 * (count - 1)] >= mean) {
@@ -59,7 +59,8 @@ static void project(const bdml_spectral *s, const double *z, double *l)
         block[2 * count] = mean;
         block[2 * count++ + 1] = size;
     }
-    for (int k = 0, i = 0; k < count; k++) {
+    int i = 0;
+    for (size_t k = 0; k < count; k++) {
         int end = i + (int)block[2 * k + 1];
         if (end == i + 1) { /* z - (z - s), but exactly */
             l[i] = padded(s, scale, i);
@@ -67,7 +68,7 @@ static void project(const bdml_spectral *s, const double *z, double *l)
         }
         for (; i < end; i++) l[i] = BDML_MAX(z[i] - block[2 * k], 0.0);
     }
-    for (int i = 1; i < s->d; i++) l[i] = BDML_MAX(l[i], l[i - 1]); /* rounding between blocks */
+    for (i = 1; i < s->d; i++) l[i] = BDML_MAX(l[i], l[i - 1]); /* rounding between blocks */
 }
 
 static double minimise(const bdml_spectral *s, const double *w, double trace, double *l)
