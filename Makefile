@@ -1,6 +1,7 @@
 # Thin front of the CMake build: every target is one command you could type yourself.
 #   make            build the library and the command (build/)
 #   make test       all tests          make demo     the main job on bundled data
+#   make python     the Python package in build/python-env, and its demo (docs/python.md)
 #   make asan       all tests under address and undefined-behaviour sanitizers
 #   make clang      all tests with clang, warnings as errors
 #   make ci         what a change must pass: all tests; with clang and the sanitizers, and without the
@@ -16,7 +17,7 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo asan clang ci mutants bench install format format-check tidy clean
+.PHONY: all setup build test demo python asan clang ci mutants bench install format format-check tidy clean
 
 all: build
 
@@ -34,6 +35,9 @@ test: build
 
 demo: build
 	@examples/demo.sh $(BUILD)
+
+python: build
+	@bindings/python/demo.sh $(BUILD)
 
 asan:
 	@$(MAKE) --no-print-directory test BUILD=build-asan \

@@ -319,6 +319,8 @@ BDML_API const char *bdml_method_help(int i);
 BDML_API int bdml_method_uses(int i); /* sum of bdml_uses: what it can learn from; 0 out of range */
 /* The number of the method of that name; -1, with the list of names as the error, when there is none. */
 BDML_API int bdml_find_method(bdml_handle *h, const char *name);
+/* 1 when training by method i reads the setting bdml_option_at(option); 0 otherwise, and out of range. */
+BDML_API int bdml_method_takes(int i, int option);
 
 typedef enum bdml_uses {
     BDML_USES_NOTHING = 1, /* points alone */
@@ -364,6 +366,9 @@ BDML_API bdml_status bdml_model_relative_eigenvalues(bdml_handle *h, const bdml_
 /* Parts of the model, valid while it is: preparation; the constraints it was learned from, or NULL. */
 BDML_API const bdml_prepare *bdml_model_preparation(const bdml_model *model);
 BDML_API const bdml_constraints *bdml_model_constraints(const bdml_model *model);
+/* The whole model as one matrix, preparation included: a holds q rows of the input dimension, and the images
+ * of raw points x and y differ by a (x - y). Models that scale rows to length 1 have none. */
+BDML_API bdml_status bdml_model_get_linear(bdml_handle *h, const bdml_model *model, double *a);
 /* The self-description as JSON text: method, settings, classes, certificate. Valid while the model is. */
 BDML_API const char *bdml_model_describe(const bdml_model *model);
 

@@ -1,0 +1,26 @@
+"""Mahalanobis metrics with a hard cap on distortion, and proofs of them, for users of scikit-learn.
+
+`BDML` and its like learn from labels, `BDML_Pairs` and its like from pairs, `BDML_Triplets` from triplets; there
+is a class for each method of the C library, made from its own tables (`LABELLED`, `PAIRS`, `TRIPLETS` list them).
+"""
+
+from ._border import Stopped, settings, version
+from ._methods import *  # noqa: F401,F403
+from ._methods import LABELLED, PAIRS, TRIPLETS, __all__ as _classes
+from ._results import Certificate, InfeasibleError, Verdict
+from ._studies import DistortionPath, distortion_path, evaluate
+
+__version__ = version()
+__all__ = _classes + [
+    "Certificate",
+    "DistortionPath",
+    "InfeasibleError",
+    "LABELLED",
+    "PAIRS",
+    "Stopped",
+    "TRIPLETS",
+    "Verdict",
+    "distortion_path",
+    "evaluate",
+    "settings",
+]

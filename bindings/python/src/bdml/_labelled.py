@@ -1,0 +1,73 @@
+"""Estimators that learn from labelled points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ._base import _FINITE, _TYPES, Metric, _validate
+
+
+class Labelled(ClassifierMixin, Metric):
+    """A metric from labels: a transformer, and a classifier by the vote of nearest neighbours."""
+
+    _needs_labels = True
+    classes_: np.ndarray
+
+    def _more_tags(self) -> dict[str, Any]:
+        tags: dict[str, Any] = {
+            "requires_y": self._needs_labels,
+            "preserves_dtype": _TYPES,
+            "allow_nan": self._finite() == "allow-nan",
+        }
+        if self._method == "boost":
+            reason = "labels without any structure: no metric helps, and the library says so instead of giving one"
+            tags["_xfail_checks"] = dict.fromkeys(("check_fit_score_takes_y", "check_supervised_y_2d"), reason)
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points; numbers of points where there is a preprocessor.
+        y : array of shape (n_samples,)
+            Classes: numbers, strings or booleans.
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            if y is None and not self._needs_labels:
+                x, codes = self._points(X, reset=True), None
+                self.__dict__.pop("classes_", None)
+            else:
+                x, codes = self._labelled_points(X, y)
+            self._train(x, codes, keep_points="yes")
+        return self
+
+    def _labelled_points(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        x, y = _validate(
+            self, self._preprocessed(X), y, reset=True, dtype=_TYPES, accept_sparse=False, y_numeric=False,
+            **{_FINITE: self._finite()},
+        )  # fmt: skip
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if len(x) < 2:
+            raise ValueError(f"{type(self).__name__} cannot learn from 1 sample (n_samples = 1): at least 2 are needed")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return x, codes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Classes by the vote of the nearest training points under the metric (`neighbors` of them)."""
+        model = self._fitted()
+        x = self._points(X)
+        with self._call() as call:
+            label = call.predict(model, x)
+        return self.classes_[label]

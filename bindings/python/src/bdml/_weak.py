@@ -1,0 +1,189 @@
+"""Estimators that learn from pairs and triplets, as metric-learn has them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
+
+from ._base import Metric
+from ._border import lib
+
+NONE2 = np.empty((0, 2), dtype=np.int32)
+NONE3 = np.empty((0, 3), dtype=np.int32)
+
+
+def _answers(y: Any, count: int) -> np.ndarray:
+    """Labels of pairs, checked."""
+    y = np.asarray(y)
+    if y.shape != (count,):
+        raise ValueError(f"there are {count} pairs, but labels of shape {y.shape}")
+    if not np.isin(y, (-1, 1)).all():
+        raise ValueError("the label of a pair must be 1 (the same) or -1 (different)")
+    return y.astype(np.int32)
+
+
+def _refuse(bad: np.ndarray, what: str, why: str) -> None:
+    if bad.any():
+        raise ValueError(f"{what} {int(np.argmax(bad))} is {why}")
+
+
+class Tuples(Metric):
+    """What learners from tuples share."""
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        raise AttributeError("a learner from tuples has no points to transform: call fit, then transform(X)")
+
+
+class Pairs(Tuples):
+    """A metric from pairs of points, and which pairs are the same."""
+
+    threshold_: float
+
+    def fit(self, pairs: Any, y: Any, calibration_params: dict[str, Any] | None = None) -> Any:
+        """Learn the metric and a threshold on the distance.
+
+        Parameters
+        ----------
+        pairs : array of shape (n, 2, n_features), or (n, 2) with a preprocessor
+        y : array of shape (n,)
+            1 for pairs that are the same, -1 for others.
+        calibration_params : dict, optional
+            For `calibrate_threshold` on the training pairs; by default the threshold is the library's, which gets
+            the most training pairs right.
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            x, rows = self._rows_of(pairs, 2, reset=True)
+            same = _answers(y, len(rows))
+            equal = rows[:, 0] == rows[:, 1]  # nothing is learned from a point and itself
+            _refuse(equal & (same == -1), "pair", "said to be different, but its points are the same")
+            rows, same = rows[~equal], same[~equal]
+            self._train(x, None, (rows[same == 1], rows[same == -1], NONE3))
+            threshold = lib.bdml_model_threshold(self._model.c)
+            if self._score_kind() == "distance":
+                self.threshold_ = math.sqrt(max(-threshold, 0.0))
+            else:
+                self.threshold_ = -threshold
+            if calibration_params or math.isnan(threshold):
+                self.calibrate_threshold(pairs, y, **(calibration_params or {}))
+        return self
+
+    def decision_function(self, pairs: Any) -> np.ndarray:
+        """How alike pairs are: `pair_score`."""
+        return self.pair_score(pairs)
+
+    def predict(self, pairs: Any) -> np.ndarray:
+        """1 for pairs that are called the same: those nearer than `threshold_`; -1 for others."""
+        self._fitted()
+        return np.where(-self.decision_function(pairs) <= self.threshold_, 1, -1)
+
+    def score(self, pairs: Any, y: Any) -> float:
+        """Area under the ROC curve of the scores."""
+        return float(roc_auc_score(y, self.decision_function(pairs)))
+
+    def set_threshold(self, threshold: float) -> Any:
+        """Call pairs the same from now on when their distance is at most this."""
+        self._fitted()
+        try:
+            self.threshold_ = float(threshold)
+        except (TypeError, ValueError):
+            raise ValueError(f"the threshold must be a number, got {threshold!r}") from None
+        return self
+
+    def calibrate_threshold(
+        self, pairs_valid: Any, y_valid: Any, strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
+    ) -> Any:
+        """Choose the threshold on pairs with answers.
+
+        Parameters
+        ----------
+        pairs_valid, y_valid : as in fit
+        strategy : {'accuracy', 'f_beta', 'max_tpr', 'max_tnr'}
+            The most right answers; the best F-beta of "the same"; the most true positives with a share of true
+            negatives of at least min_rate; the most true negatives with a share of true positives of at least that.
+        min_rate : float, for 'max_tpr' and 'max_tnr'
+        beta : float, for 'f_beta'
+
+        Returns
+        -------
+        self
+        """
+        _check_strategy(strategy, min_rate, beta)
+        self._fitted()
+        score = self.decision_function(pairs_valid)
+        y = _answers(y_valid, len(score))
+        if len(np.unique(y)) < 2:
+            raise ValueError("calibration needs pairs that are the same and pairs that are not")
+        if strategy == "f_beta":
+            precision, recall, cut = precision_recall_curve(y, score, pos_label=1)
+            top = (1 + beta**2) * precision * recall
+            bottom = beta**2 * precision + recall
+            f = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+            self.threshold_ = -float(cut[np.argmax(f[:-1])])
+            return self
+        fpr, tpr, cut = roc_curve(y, score, pos_label=1, drop_intermediate=False)
+        cut = np.where(np.isinf(cut) | (cut > score.max()), np.nextafter(score.max(), np.inf), cut)
+        if strategy == "accuracy":
+            same = np.count_nonzero(y == 1)
+            value = tpr * same + (1 - fpr) * (len(y) - same)
+        elif strategy == "max_tpr":
+            value = np.where(1 - fpr >= min_rate, tpr, -1.0)
+        else:
+            value = np.where(tpr >= min_rate, 1 - fpr, -1.0)
+        self.threshold_ = -float(cut[np.argmax(value)])
+        return self
+
+
+def _check_strategy(strategy: str, min_rate: float | None, beta: float) -> None:
+    known = ("accuracy", "f_beta", "max_tpr", "max_tnr")
+    if strategy not in known:
+        raise ValueError(f"strategy must be one of {', '.join(known)}; got {strategy!r}")
+    if strategy in ("max_tpr", "max_tnr") and not (isinstance(min_rate, (int, float)) and 0 <= min_rate <= 1):
+        raise ValueError(f"strategy {strategy} needs min_rate, a number from 0 to 1; got {min_rate!r}")
+    if strategy == "f_beta" and not isinstance(beta, (int, float)):
+        raise ValueError(f"beta must be a number, got {beta!r}")
+
+
+class Triplets(Tuples):
+    """A metric from triplets (a, b, c): a is nearer to b than to c."""
+
+    def fit(self, triplets: Any, y: Any = None) -> Any:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        triplets : array of shape (n, 3, n_features), or (n, 3) with a preprocessor
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            x, rows = self._rows_of(triplets, 3, reset=True)
+            _refuse(rows[:, 2] == rows[:, 0], "triplet", "impossible: nothing is nearer to its first point than its third")
+            _refuse(rows[:, 1] == rows[:, 2], "triplet", "impossible: its second and third point are the same")
+            rows = rows[rows[:, 0] != rows[:, 1]]  # nothing is learned from a point and itself
+            self._train(x, None, (rows[:, :2], NONE2, rows))
+        return self
+
+    def decision_function(self, triplets: Any) -> np.ndarray:
+        """How much nearer a is to b than to c: the difference of the distances."""
+        model = self._fitted()
+        x, rows = self._rows_of(triplets, 3)
+        with self._call() as call:
+            return np.sqrt(call.distances(model, x, rows[:, [0, 2]])) - np.sqrt(call.distances(model, x, rows[:, :2]))
+
+    def predict(self, triplets: Any) -> np.ndarray:
+        """1 where a is nearer to b, -1 where it is not."""
+        return np.where(self.decision_function(triplets) > 0, 1, -1)
+
+    def score(self, triplets: Any, y: Any = None) -> float:
+        """Share of triplets that hold."""
+        return float(np.mean(self.predict(triplets) == 1))

@@ -1,0 +1,51 @@
+"""Docstrings say what is so: every example is run, every public name is documented and typed."""
+
+import doctest
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bdml
+import bdml._border
+import bdml._methods
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", bdml.LABELLED + bdml.PAIRS + bdml.TRIPLETS, ids=lambda k: k.__name__)
+def test_examples(kind):
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    (test,) = [t for t in finder.find(kind, kind.__name__, module=bdml._methods) if t.examples]
+    assert runner.run(test).failed == 0
+
+
+def test_examples_of_functions():
+    assert doctest.testmod(bdml._border).failed == 0
+
+
+def test_every_public_name_is_documented():
+    for name in bdml.__all__:
+        thing = getattr(bdml, name)
+        if not isinstance(thing, tuple):
+            assert inspect.getdoc(thing), name
+    for kind in (bdml.LMNN, bdml.ITML, bdml.BDML_Triplets):
+        for name, thing in inspect.getmembers(kind, callable):
+            if not name.startswith("_"):
+                assert inspect.getdoc(thing), (kind, name)
+
+
+def test_types():
+    if "BDML_FULL" not in os.environ:
+        pytest.skip("takes long: BDML_FULL=1")
+    mypy = shutil.which("mypy") or pytest.skip("mypy is not installed")
+    folder = Path(bdml.__file__).parent
+    assert (folder / "py.typed").exists()
+    ran = subprocess.run(
+        [mypy, "--python-executable", sys.executable, "--ignore-missing-imports", "--cache-dir", "/dev/null", str(folder)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout
