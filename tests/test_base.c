@@ -49,17 +49,20 @@ static void settings_have_typed_values(void **state)
     check_true(isnan(bdml_get_number(h, "label")) && isnan(bdml_get_number(h, "sede")));
 }
 
-/* A child has the settings of its parent, one thread, and changes of its own stay its own. */
-static void a_child_shares_settings(void **state)
+/* A child has the memory and the determinism of its parent and one thread; settings come with the work. */
+static void a_child_has_no_settings(void **state)
 {
     bdml_handle *h = *state, *child;
     check_ok(h, bdml_set(h, "label", "kind"));
+    check_ok(h, bdml_set(h, "memory", "7"));
+    check_ok(h, bdml_set(h, "deterministic", "no"));
+    check_ok(h, bdml_set(h, "threads", "3"));
     check_ok(h, bdml_handle_child(h, &child));
-    assert_string_equal(child->options.input.label.value, "kind");
-    assert_string_equal(bdml_get(child, "label"), "kind");
+    assert_string_equal(child->options.input.label.value, "auto");
+    assert_int_equal(bdml_memory(child), 7 << 20);
+    check_true(!bdml_is_deterministic(child));
     assert_int_equal(bdml_threads(child), 1);
     bdml_free(child);
-    assert_string_equal(bdml_get(h, "label"), "kind");
 }
 
 /* Every row of the table is complete and its default passes its own check. */
@@ -361,7 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         handle_test(settings_are_checked),
         handle_test(settings_have_typed_values),
-        handle_test(a_child_shares_settings),
+        handle_test(a_child_has_no_settings),
         handle_test(options_table_is_sound),
         handle_test(settings_are_said_again),
         handle_test(allocation_checks_products),

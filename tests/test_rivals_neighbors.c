@@ -308,7 +308,8 @@ static void test_lmnn_low_gradient(void **state)
     bdml_la_enter(h);
     plain_targets(data, 2, target);
     check_ok(h, bdml_lmnn_targets(h, &h->options.neighbors, 4, NULL, &a));
-    check_ok(h, bdml_lmnn_first(h, &h->options.neighbors, &a, 15, &c)); /* all points of the other class */
+    check_ok(h, bdml_lmnn_first(h, &h->options.neighbors, &a, 15,
+                                &c)); /* all points of the other class */
     check_ok(h, bdml_lmnn_low_init(h, &a, c, 2, &low));
     for (int e = 0; e < 8; e++) l[e] = 0.4 * bdml_rng_normal(&rng);
     check_ok(h, bdml_lmnn_low_objective(&low, l, &f, g));
@@ -448,7 +449,7 @@ static void test_boost_is_optimal(void **state)
     double m[4], s[4], zero[4] = {0}, l[4] = {0.3, 0, 0, 0.3};
     set_all(h, "threads 1 gap 1e-7 boost-trace 0.05");
     bdml_model *model = fit(h, data, "boost");
-    bdml_mining how = bdml_mining_from_options(&h->options.constraints, 0);
+    bdml_mining how = bdml_mining_from_options(&h->options);
     check_ok(h, bdml_mine(h, data->n, 2, data->x, 2, data->y, &how, &mined));
     c.c = mined;
     c.v = 0.05 * weighted_sum(&c, zero, s);
@@ -502,7 +503,7 @@ static void test_boost_without_minimum(void **state)
     double m[4];
     static const char *const forms[] = {"corrective", "stagewise"};
     set_all(h, "threads 1 boost-trace 1e-6");
-    bdml_mining how = bdml_mining_from_options(&h->options.constraints, 0);
+    bdml_mining how = bdml_mining_from_options(&h->options);
     check_ok(h, bdml_mine(h, data->n, 2, data->x, 2, data->y, &how, &mined));
     c.c = mined;
     for (int k = 0; k < 2; k++) {

@@ -94,9 +94,8 @@ enum { BDML_ERROR_SIZE = 1024, BDML_WARNED_SIZE = 32 };
 struct bdml_handle {
     char error[BDML_ERROR_SIZE];
     bdml_options options; /* what the user has set, for the public calls to read: see options.h */
-    char *text[BDML_OPT_COUNT];       /* of the settings that were given, as they were; else NULL */
-    const struct bdml_handle *parent; /* of a child: whose settings it shares */
-    locale_t c_locale;                /* number text never depends on the host program's locale */
+    char *text[BDML_OPT_COUNT]; /* of the settings that were given, as they were; else NULL */
+    locale_t c_locale;          /* number text never depends on the host program's locale */
 
     bdml_progress_fn progress;
     void *progress_user;
@@ -135,8 +134,8 @@ void bdml_set_threads(bdml_handle *h, int threads);
 size_t bdml_memory(const bdml_handle *h);
 bool bdml_is_deterministic(const bdml_handle *h);
 
-/* A handle with the settings of `parent`, one thread and no callbacks: for work that runs beside other
- * work in a parallel region of the parent's. */
+/* A handle for work that runs beside other work in a parallel region of the parent's: its memory and
+ * determinism, one thread, no callbacks. Settings come with the work. */
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out);
 
 /* ---- jobs (jobs.c) ---- */

@@ -46,8 +46,8 @@ void bdml_free(bdml_handle *h)
 bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out)
 {
     if (bdml_create(out) != BDML_OK) return bdml_fail(parent, BDML_ERR_MEMORY, "out of memory");
-    (*out)->parent = parent;
-    (*out)->options = parent->options;
+    (*out)->options.general.memory = parent->options.general.memory;
+    (*out)->options.general.deterministic = parent->options.general.deterministic;
     (*out)->options.general.threads.value = 1;
     return BDML_OK;
 }

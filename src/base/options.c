@@ -274,8 +274,7 @@ const char *bdml_get(bdml_handle *h, const char *name)
 
 const char *bdml_option_text(const bdml_handle *h, int i)
 {
-    if (h->text[i]) return h->text[i];
-    return h->parent ? bdml_option_text(h->parent, i) : table[i].default_value;
+    return h->text[i] ? h->text[i] : table[i].default_value;
 }
 
 /* The value of setting i, whatever was given; a text by its place. */

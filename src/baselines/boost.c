@@ -353,7 +353,7 @@ bdml_status bdml_fit_boost(bdml_handle *h, const bdml_options *o, const bdml_tra
 {
     bdml_status status = BDML_OK;
     bdml_constraints *mined = NULL;
-    bdml_mining how = bdml_mining_from_options(&o->constraints, (uint64_t)o->general.seed.value);
+    bdml_mining how = bdml_mining_from_options(o);
     bdml_stopping stop = {.rule = "largest eigenvalue over its bound, less 1"};
     boost b = {.h = h, .o = o, .only = -1};
 

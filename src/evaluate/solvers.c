@@ -45,8 +45,7 @@ static bdml_status make_task(bdml_handle *h, const bdml_options *o, const bdml_d
     t->points.d = prepare.d_out;
     BDML_NEW(h, t->points.x, (size_t)data->n * (size_t)prepare.d_out);
     BDML_GO(bdml_prepare_apply(h, &prepare, data->n, data->x, data->d, t->points.x));
-    BDML_GO(bdml_mine_constraints_with(h, &o->constraints, (uint64_t)o->general.seed.value,
-                                       &t->points, &t->c));
+    BDML_GO(bdml_mine_constraints_with(h, o, &t->points, &t->c));
 done:
     bdml_prepare_free(&prepare);
     return status;

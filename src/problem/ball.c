@@ -10,6 +10,7 @@
 enum { FIRST_K = 16, GROWTH = 4 };
 
 typedef struct search {
+    const bdml_neighbor_options *o;
     int64_t n;
     int d;
     const double *x;
@@ -75,8 +76,8 @@ static bdml_status search_block(bdml_handle *h, search *s, int64_t from, int64_t
     }
     const bdml_rows rows = {.n = s->n, .d = s->d, .ld = s->ld, .x = s->x, .y = s->y};
     const bdml_rows anchors = {.n = count, .d = s->d, .ld = s->d, .x = s->q, .y = s->label};
-    BDML_TRY(bdml_knn_search(h, &h->options.neighbors, &rows, &anchors, BDML_OTHER_CLASS, s->k,
-                             s->index, s->distance));
+    BDML_TRY(
+        bdml_knn_search(h, s->o, &rows, &anchors, BDML_OTHER_CLASS, s->k, s->index, s->distance));
     for (int64_t a = 0; a < count; a++) {
         size_t at = (size_t)a * (size_t)s->k;
         bool closed;
@@ -89,12 +90,12 @@ static bdml_status search_block(bdml_handle *h, search *s, int64_t from, int64_t
     return BDML_OK;
 }
 
-bdml_status bdml_mine_ball(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                           const int32_t *y, int64_t anchors, const int32_t *anchor,
-                           const double *radius, bdml_lists *lists)
+bdml_status bdml_mine_ball(bdml_handle *h, const bdml_neighbor_options *o, int64_t n, int d,
+                           const double *x, int64_t ld, const int32_t *y, int64_t anchors,
+                           const int32_t *anchor, const double *radius, bdml_lists *lists)
 {
     bdml_status status = BDML_OK;
-    search s = {.n = n, .d = d, .x = x, .ld = ld, .y = y, .anchors = anchors};
+    search s = {.o = o, .n = n, .d = d, .x = x, .ld = ld, .y = y, .anchors = anchors};
     s.k = (int)BDML_MAX(BDML_MIN((int64_t)FIRST_K, n - 1), 1);
     BDML_NEW(h, s.anchor, anchors);
     BDML_NEW(h, s.radius, anchors);

@@ -91,8 +91,8 @@ static bdml_status find(bdml_handle *h, const miner *s, bdml_restrict which, int
     BDML_NEW(h, f->distance, (size_t)s->anchors * (size_t)f->width);
     const bdml_rows rows = {.n = s->n, .d = s->d, .ld = s->ld, .x = s->x, .y = s->y};
     const bdml_rows anchors = {.n = s->anchors, .d = s->d, .ld = s->d, .x = s->q, .y = s->q_label};
-    BDML_GO(bdml_knn_search(h, &h->options.neighbors, &rows, s->q ? &anchors : NULL, which,
-                            f->width, f->index, f->distance));
+    BDML_GO(bdml_knn_search(h, &s->how->search, &rows, s->q ? &anchors : NULL, which, f->width,
+                            f->index, f->distance));
 done:
     return status;
 }
@@ -148,8 +148,8 @@ static bdml_status add_ball(bdml_handle *h, miner *s)
     BDML_GO(find(h, s, BDML_SAME_CLASS, k, &f));
     BDML_GO(add_found(h, s, &f, k));
     for (int64_t a = 0; a < s->anchors; a++) radius[a] = reach(s, &f, a, k);
-    BDML_GO(
-        bdml_mine_ball(h, s->n, s->d, s->x, s->ld, s->y, s->anchors, s->anchor, radius, &s->lists));
+    BDML_GO(bdml_mine_ball(h, &s->how->search, s->n, s->d, s->x, s->ld, s->y, s->anchors, s->anchor,
+                           radius, &s->lists));
 done:
     free_found(&f);
     free(radius);

@@ -85,23 +85,23 @@ typedef struct bdml_mining {
     int random_impostors;   /* beside them, drawn among all points of other classes */
     int64_t anchors;        /* random points that get constraints; 0 = all */
     uint64_t seed;          /* of anchors and random impostors */
+    bdml_neighbor_options search; /* how neighbours are found; all 0: by its defaults */
 } bdml_mining;
 
-/* The settings kind, rule, targets and impostors. */
-bdml_mining bdml_mining_from_options(const bdml_constraint_options *o, uint64_t seed);
+/* The settings kind, rule, targets, impostors, seed, and those of the search. */
+bdml_mining bdml_mining_from_options(const bdml_options *o);
 /* As bdml_mine_constraints, with other settings than the handle's. */
-bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_constraint_options *o,
-                                       uint64_t seed, const bdml_dataset *data,
-                                       bdml_constraints **out);
+bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_options *o,
+                                       const bdml_dataset *data, bdml_constraints **out);
 /* From n rows of x and their classes y, in the Euclidean distance of x: for another metric, give
  * mapped points. Points with fewer neighbours than asked for get those there are; BDML_ERR_DATA when
  * that leaves no constraint at all. */
 bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                       const int32_t *y, const bdml_mining *how, bdml_constraints **out);
 /* Add to `lists` the impostors of the anchors in the ball of their farthest target (rule ball). */
-bdml_status bdml_mine_ball(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                           const int32_t *y, int64_t anchors, const int32_t *anchor,
-                           const double *radius, bdml_lists *lists);
+bdml_status bdml_mine_ball(bdml_handle *h, const bdml_neighbor_options *o, int64_t n, int d,
+                           const double *x, int64_t ld, const int32_t *y, int64_t anchors,
+                           const int32_t *anchor, const double *radius, bdml_lists *lists);
 
 /* ---- constraint files (files.c) --------------------------------------------------------------------------- */
 

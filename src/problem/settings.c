@@ -2,13 +2,15 @@
 #include "problem/problem.h"
 #include "linalg/linalg.h"
 
-bdml_mining bdml_mining_from_options(const bdml_constraint_options *o, uint64_t seed)
+bdml_mining bdml_mining_from_options(const bdml_options *o)
 {
-    bdml_mining how = {.kind = o->kind.value,
-                       .rule = o->rule.value,
-                       .targets = (int)o->targets.value,
-                       .impostors = (int)o->impostors.value,
-                       .seed = seed};
+    const bdml_constraint_options *c = &o->constraints;
+    bdml_mining how = {.kind = c->kind.value,
+                       .rule = c->rule.value,
+                       .targets = (int)c->targets.value,
+                       .impostors = (int)c->impostors.value,
+                       .seed = (uint64_t)o->general.seed.value,
+                       .search = o->neighbors};
     if (how.rule == BDML_RULE_AUTO) how.rule = BDML_RULE_CLASS;
     return how;
 }
@@ -21,11 +23,11 @@ static bdml_status mine(bdml_handle *h, const bdml_mining *how, const bdml_datas
     return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, how, out);
 }
 
-static bdml_status make(bdml_handle *h, const bdml_constraint_options *o, uint64_t seed,
-                        const bdml_dataset *data, bdml_constraints **out)
+static bdml_status make(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                        bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
-    bdml_mining how = bdml_mining_from_options(o, seed);
+    bdml_mining how = bdml_mining_from_options(o);
     bdml_constraints *c = NULL;
     int64_t found = 0;
 
@@ -33,8 +35,8 @@ static bdml_status make(bdml_handle *h, const bdml_constraint_options *o, uint64
         return bdml_fail(h, BDML_ERR_DATA,
                          "constraints are about at most %d rows, the data have %lld", INT32_MAX,
                          (long long)data->n);
-    if (bdml_constraint_files_given(o)) {
-        BDML_GO(bdml_constraint_files_read(h, o, data->n, &c));
+    if (bdml_constraint_files_given(&o->constraints)) {
+        BDML_GO(bdml_constraint_files_read(h, &o->constraints, data->n, &c));
         BDML_GO(bdml_check_far(h, data, c, &found));
     } else {
         BDML_GO(mine(h, &how, data, &c));
@@ -49,14 +51,13 @@ done:
     return status;
 }
 
-bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_constraint_options *o,
-                                       uint64_t seed, const bdml_dataset *data,
-                                       bdml_constraints **out)
+bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_options *o,
+                                       const bdml_dataset *data, bdml_constraints **out)
 {
     *out = NULL;
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
-    bdml_status status = make(h, o, seed, data, out);
+    bdml_status status = make(h, o, data, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;
@@ -67,6 +68,5 @@ bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml
     if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and out must not be NULL");
-    return bdml_mine_constraints_with(h, &h->options.constraints,
-                                      (uint64_t)h->options.general.seed.value, data, out);
+    return bdml_mine_constraints_with(h, &h->options, data, out);
 }

@@ -88,7 +88,8 @@ static bdml_mining recipe_mining(const bdml_fit *f, bool again)
                        .targets = o->targets.automatic ? TARGETS : (int)o->targets.value,
                        .random_impostors = RANDOM_IMPOSTORS,
                        .anchors = f->anchors < f->t->n ? f->anchors : 0,
-                       .seed = (uint64_t)f->plan->o->general.seed.value};
+                       .seed = (uint64_t)f->plan->o->general.seed.value,
+                       .search = f->plan->o->neighbors};
     if (!again) return how;
     how.random_impostors = 0;
     how.impostors = o->impostors.automatic ? NEAR_IMPOSTORS : (int)o->impostors.value;
@@ -99,12 +100,10 @@ static bdml_status mine(const bdml_fit *f, const bdml_dataset *points, bool agai
                         bdml_constraints **out)
 {
     const bdml_options *o = f->plan->o;
-    uint64_t seed = (uint64_t)o->general.seed.value;
     if (f->plan->source == BDML_FROM_SETTINGS)
-        return bdml_mine_constraints_with(f->h, &o->constraints, seed, points, out);
-    bdml_mining how = f->plan->source == BDML_FROM_RECIPE
-                          ? recipe_mining(f, again)
-                          : bdml_mining_from_options(&o->constraints, seed);
+        return bdml_mine_constraints_with(f->h, o, points, out);
+    bdml_mining how =
+        f->plan->source == BDML_FROM_RECIPE ? recipe_mining(f, again) : bdml_mining_from_options(o);
     return bdml_mine(f->h, points->n, points->d, points->x, points->d, points->y, &how, out);
 }
 
