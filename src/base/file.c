@@ -133,3 +133,16 @@ bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f)
     bdml_file_discard(f);
     return status;
 }
+
+bdml_status bdml_file_save(bdml_handle *h, const char *path, const void *data, size_t bytes)
+{
+    bdml_status status = BDML_OK;
+    bdml_file *f = NULL;
+    BDML_GO(bdml_file_create(h, path, &f));
+    BDML_GO(bdml_file_write(h, f, data, bytes));
+    status = bdml_file_commit(h, f);
+    f = NULL;
+done:
+    bdml_file_discard(f);
+    return status;
+}

@@ -343,19 +343,6 @@ done:
     return status;
 }
 
-static bdml_status write_text(bdml_handle *h, const char *path, const char *text, size_t size)
-{
-    bdml_status status = BDML_OK;
-    bdml_file *f = NULL;
-    BDML_GO(bdml_file_create(h, path, &f));
-    BDML_GO(bdml_file_write(h, f, text, size));
-    status = bdml_file_commit(h, f);
-    f = NULL;
-done:
-    bdml_file_discard(f);
-    return status;
-}
-
 bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *model,
                                     const bdml_dataset *data, const char *path)
 {
@@ -369,7 +356,7 @@ bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *model,
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
     BDML_GO(bdml_certify_fits(h, model, data, "the model"));
     BDML_GO(bdml_certificate_text(h, model, model->evidence, data, &text, &size));
-    status = write_text(h, path, text, size);
+    status = bdml_file_save(h, path, text, size);
 done:
     bdml_phase_leave(h, previous);
     free(text);

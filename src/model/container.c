@@ -198,18 +198,13 @@ done:
 bdml_status bdml_container_save(bdml_handle *h, bdml_container *c, const char *path)
 {
     bdml_status status = BDML_OK;
-    bdml_file *f = NULL;
     void *bytes = NULL;
     size_t size;
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
 
     BDML_GO(bdml_container_to_bytes(h, c, &bytes, &size));
-    BDML_GO(bdml_file_create(h, path, &f));
-    BDML_GO(bdml_file_write(h, f, bytes, size));
-    status = bdml_file_commit(h, f);
-    f = NULL;
+    status = bdml_file_save(h, path, bytes, size);
 done:
-    bdml_file_discard(f);
     free(bytes);
     bdml_phase_leave(h, previous);
     return status;
