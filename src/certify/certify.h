@@ -5,7 +5,7 @@
  * every rounding error, without which nothing is confirmed. It shares the file readers with the rest and
  * nothing else: no BLAS, no LAPACK, no code of linalg, spectral, the margin operator or the solver.
  *
- * Called by the command; calls model and data (reading only). */
+ * Called by the command; calls proof, model and data (reading only). */
 #ifndef BDML_CERTIFY_H
 #define BDML_CERTIFY_H
 
@@ -54,12 +54,9 @@ bdml_status bdml_certify_fits(bdml_handle *h, const bdml_model *model, const bdm
 bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                                   const bdml_dataset *data, bdml_verdict *verdict);
 
-/* ---- proof (certificate.c, proof.c) ----------------------------------------------------------------- */
+/* ---- proof (proof.c) --------------------------------------------------------------------------------- */
 
-/* The claim as text (docs/certificate.md); *text is the caller's to free. */
-bdml_status bdml_certificate_text(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
-                                  const bdml_dataset *data, char **text, size_t *size);
-/* Prove that text as bdml-check does, by the same code: adds the check "proof", and puts the proven ends of
+/* The certificate before the prover (proof/proof.h): adds the check "proof", and puts the proven ends of
  * the bracket into the verdict. A claim for every trace whose proof ends at a trace out of all proportion (where
  * constraints contradict each other but for the last digits of the data) passes, and the check says where. */
 bdml_status bdml_certify_proof(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,

@@ -1,48 +1,27 @@
-/* proof.c - the claim of a model before the prover of bdml-check. */
+/* proof.c - what the prover makes of a claim, as a check among the others. */
 #include "certify/certify.h"
 
-#include <stdlib.h>
+#include "proof/proof.h"
 
-#include "check/check.h"
-
-typedef struct attempt {
-    checker k;
-    certificate c;
-    proof p;
-    bool refused; /* k.reason says why */
-} attempt;
-
-static void prove_text(attempt *a, FILE *f)
+static void note_proof(bdml_handle *h, const bdml_evidence *e, const bdml_proven *p,
+                       bdml_verdict *v)
 {
-    if (setjmp(a->k.door)) {
-        a->refused = true;
-        return;
-    }
-    if (!ball_machine_ok())
-        check_refuse(&a->k, "this machine does not round as the proof needs it");
-    check_read(&a->k, f, &a->c);
-    check_prove(&a->k, &a->c, &a->p);
-}
-
-static void note_proof(bdml_handle *h, const attempt *a, bdml_verdict *v)
-{
-    const proof *p = &a->p;
-    if (a->refused)
-        bdml_verdict_note(v, "proof", false, h->c_locale, "refused: %s", a->k.reason);
-    else if (a->c.claim == CLAIM_CONTRADICTION && v->every_trace && isfinite(p->reach))
+    if (p->refused)
+        bdml_verdict_note(v, "proof", false, h->c_locale, "refused: %s", p->reason);
+    else if (p->every_trace && v->every_trace && isfinite(p->reach))
         bdml_verdict_note(v, "proof", true, h->c_locale,
                           "no metric with trace below %.12g meets the margins; that there is none "
                           "beyond is not proven",
                           p->reach);
     else if (!p->confirmed)
-        bdml_verdict_note(v, "proof", false, h->c_locale, "not proven: %s", p->failure);
-    else if (a->c.claim == CLAIM_CONTRADICTION)
+        bdml_verdict_note(v, "proof", false, h->c_locale, "not proven: %s", p->reason);
+    else if (p->every_trace)
         bdml_verdict_note(v, "proof", true, h->c_locale,
                           "no metric meets the constraints at any trace, whatever the margins");
-    else if (a->c.claim == CLAIM_INFEASIBLE)
+    else if (e->claim == BDML_CLAIM_INFEASIBLE)
         bdml_verdict_note(v, "proof", true, h->c_locale,
                           "no metric with trace below %.12g meets the margins", p->reach);
-    else if (a->c.claim == CLAIM_LOWER)
+    else if (e->claim == BDML_CLAIM_APPROXIMATE)
         bdml_verdict_note(v, "proof", true, h->c_locale, "optimum at least %.12g", p->lower);
     else
         bdml_verdict_note(v, "proof", true, h->c_locale,
@@ -53,27 +32,10 @@ static void note_proof(bdml_handle *h, const attempt *a, bdml_verdict *v)
 bdml_status bdml_certify_proof(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                                const bdml_dataset *data, bdml_verdict *verdict)
 {
-    bdml_status status = BDML_OK;
-    attempt *a = NULL;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = NULL;
-
-    BDML_NEW(h, a, 1);
-    BDML_GO(bdml_certificate_text(h, model, e, data, &text, &size));
-    f = fmemopen(text, size, "r");
-    if (!f) {
-        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory for the certificate");
-        goto done;
-    }
-    prove_text(a, f);
-    note_proof(h, a, verdict);
-    if (!a->refused && isfinite(a->p.lower)) verdict->lower = a->p.lower;
-    if (!a->refused && isfinite(a->p.upper)) verdict->upper = a->p.upper;
-done:
-    if (f) fclose(f);
-    if (a) check_free(&a->k);
-    free(a);
-    free(text);
-    return status;
+    bdml_proven p;
+    BDML_TRY(bdml_prove(h, model, e, data, &p));
+    note_proof(h, e, &p, verdict);
+    if (isfinite(p.lower)) verdict->lower = p.lower;
+    if (isfinite(p.upper)) verdict->upper = p.upper;
+    return BDML_OK;
 }

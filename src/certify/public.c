@@ -1,7 +1,10 @@
-/* public.c - bdml_certify and bdml_certify_model: run the checks on a claim, report. */
+/* public.c - bdml_certify and bdml_certify_model: run the checks on a claim, report; and the claim as a
+ * certificate. */
 #include "certify/certify.h"
 
 #include <stdlib.h>
+
+#include "proof/proof.h"
 
 static json_t *finite_or_null(double v)
 {
@@ -69,5 +72,25 @@ bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *d
     if (status == BDML_OK) status = certify(h, path, model, data, confirmed, json);
     bdml_phase_leave(h, previous);
     bdml_free_model(model);
+    return status;
+}
+
+bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *model,
+                                    const bdml_dataset *data, const char *path)
+{
+    bdml_status status = BDML_OK;
+    char *text = NULL;
+    size_t size = 0;
+
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!model || !data || !path)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_export_certificate: no argument may be NULL");
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
+    BDML_GO(bdml_certify_fits(h, model, data, "the model"));
+    BDML_GO(bdml_certificate_text(h, model, model->evidence, data, &text, &size));
+    status = bdml_file_save(h, path, text, size);
+done:
+    bdml_phase_leave(h, previous);
+    free(text);
     return status;
 }

@@ -7,7 +7,7 @@
  *     B is scaled until every margin holds, or (soft form) until the trace does
  *
  * and the claimed bracket is widened by WIDEN. Whether this was enough is for the checker to say. */
-#include "certify/certify.h"
+#include "proof/proof.h"
 
 #include <stdlib.h>
 
@@ -340,25 +340,5 @@ done:
     free(w.used);
     free(w.b);
     free(w.p);
-    return status;
-}
-
-bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *model,
-                                    const bdml_dataset *data, const char *path)
-{
-    bdml_status status = BDML_OK;
-    char *text = NULL;
-    size_t size = 0;
-
-    if (!h) return BDML_ERR_ARGUMENT;
-    if (!model || !data || !path)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_export_certificate: no argument may be NULL");
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
-    BDML_GO(bdml_certify_fits(h, model, data, "the model"));
-    BDML_GO(bdml_certificate_text(h, model, model->evidence, data, &text, &size));
-    status = bdml_file_save(h, path, text, size);
-done:
-    bdml_phase_leave(h, previous);
-    free(text);
     return status;
 }

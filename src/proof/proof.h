@@ -1,0 +1,29 @@
+/* proof.h - the claim of a model stated as a certificate (docs/certificate.md), and put before the prover of
+ * check/: real arithmetic about the doubles of the data, every rounding error bounded.
+ *
+ * Called by train, before it speaks, and by certify; calls model and data (reading only). */
+#ifndef BDML_PROOF_H
+#define BDML_PROOF_H
+
+#include "model/evidence.h"
+
+/* The claim as text; *text is the caller's to free. Model, evidence and data fit together. */
+bdml_status bdml_certificate_text(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                                  const bdml_dataset *data, char **text, size_t *size);
+
+/* What the prover makes of it. A number that is not proven is NaN. */
+typedef struct bdml_proven {
+    bool confirmed;
+    bool refused;        /* the claim is none that can be stated */
+    char reason[300];    /* unless confirmed: why not */
+    bool every_trace;    /* the claim is about every trace and all positive margins */
+    double kappa;        /* of the metric in the certificate, from above */
+    double lower, upper; /* ends of the optimum, whatever is claimed */
+    double reach;        /* infeasible: for every trace below */
+} bdml_proven;
+
+/* Prove that text as bdml-check does, by the same code. */
+bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                       const bdml_dataset *data, bdml_proven *out);
+
+#endif

@@ -1,0 +1,69 @@
+/* prove.c - the certificate of a claim before the prover of bdml-check. */
+#include "proof/proof.h"
+
+#include <stdlib.h>
+
+#include "check/check.h"
+
+typedef struct attempt {
+    checker k;
+    certificate c;
+    proof p;
+    bool refused; /* k.reason says why */
+} attempt;
+
+static void prove_text(attempt *a, FILE *f)
+{
+    if (setjmp(a->k.door)) {
+        a->refused = true;
+        return;
+    }
+    if (!ball_machine_ok())
+        check_refuse(&a->k, "this machine does not round as the proof needs it");
+    check_read(&a->k, f, &a->c);
+    check_prove(&a->k, &a->c, &a->p);
+}
+
+static bdml_proven outcome(const attempt *a)
+{
+    bdml_proven out = {.refused = a->refused,
+                       .confirmed = !a->refused && a->p.confirmed,
+                       .every_trace = a->c.claim == CLAIM_CONTRADICTION,
+                       .kappa = NAN,
+                       .lower = NAN,
+                       .upper = NAN,
+                       .reach = NAN};
+    snprintf(out.reason, sizeof out.reason, "%s", a->refused ? a->k.reason : a->p.failure);
+    if (a->refused) return out;
+    out.kappa = a->p.kappa;
+    out.lower = a->p.lower;
+    out.upper = a->p.upper;
+    out.reach = a->p.reach;
+    return out;
+}
+
+bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                       const bdml_dataset *data, bdml_proven *out)
+{
+    bdml_status status = BDML_OK;
+    attempt *a = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = NULL;
+
+    BDML_NEW(h, a, 1);
+    BDML_GO(bdml_certificate_text(h, model, e, data, &text, &size));
+    f = fmemopen(text, size, "r");
+    if (!f) {
+        status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory for the certificate");
+        goto done;
+    }
+    prove_text(a, f);
+    *out = outcome(a);
+done:
+    if (f) fclose(f);
+    if (a) check_free(&a->k);
+    free(a);
+    free(text);
+    return status;
+}
