@@ -139,6 +139,44 @@ static void references_are_taken(void **state)
     bdml_free_dataset(data);
 }
 
+/* A map from memory is what the model then has as its reference, and what its distortion is relative to. */
+static void reference_from_memory(void **state)
+{
+    static const double map[2 * D] = {2, 0, 0, 0, 0.5, 0.25};
+    static const double bad[D] = {1, NAN, 0};
+    bdml_handle *h = *state;
+    bdml_dataset *data = points(h);
+    bdml_model *model;
+    double kept[2 * D], lambda[2];
+
+    ok(h, bdml_set(h, "distortion", "10"));
+    ok(h, bdml_set(h, "softness", "5"));
+    ok(h, bdml_set(h, "reference", "given"));
+    assert_int_equal(bdml_train(h, data, NULL, &model), BDML_ERR_ARGUMENT);
+    assert_non_null(strstr(bdml_last_error(h), "bdml_set_reference"));
+
+    assert_int_equal(bdml_set_reference(h, 1, D, bad), BDML_ERR_ARGUMENT);
+    assert_non_null(strstr(bdml_last_error(h), "column 2"));
+    assert_int_equal(bdml_set_reference(h, D, 2, map), BDML_ERR_ARGUMENT);
+    assert_int_equal(bdml_set_reference(h, 0, D, map), BDML_ERR_ARGUMENT);
+
+    ok(h, bdml_set_reference(h, 2, D, map));
+    assert_string_equal(bdml_get(h, "reference"), "given");
+    ok(h, bdml_train(h, data, NULL, &model));
+    assert_int_equal(bdml_model_reference_rows(model), 2);
+    ok(h, bdml_model_get_reference(h, model, kept));
+    assert_memory_equal(kept, map, sizeof map);
+    ok(h, bdml_model_relative_eigenvalues(h, model, lambda));
+    assert_true(lambda[0] > 0 && lambda[1] <= 10 * (1 + 1e-9) * lambda[0]);
+    bdml_free_model(model);
+
+    ok(h, bdml_set_reference(h, 1, 2, map)); /* for points of 2 dimensions */
+    assert_int_equal(bdml_train(h, data, NULL, &model), BDML_ERR_DATA);
+    ok(h, bdml_set_reference(h, 0, 0, NULL));
+    assert_string_equal(bdml_get(h, "reference"), "auto");
+    bdml_free_dataset(data);
+}
+
 /* ---- data ------------------------------------------------------------------------------------------------------ */
 
 static void names(void **state)
@@ -615,6 +653,7 @@ int main(void)
         with_handle(own_errors_and_lines),
         with_handle(methods_and_references_are_listed),
         with_handle(references_are_taken),
+        with_handle(reference_from_memory),
         with_handle(names),
         with_handle(missing_values),
         with_handle(floats),

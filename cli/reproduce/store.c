@@ -51,8 +51,10 @@ bdml_status rp_save(cli *c, const char *folder, const rp_study *s, const json_t 
     char *text =
         root ? json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15)) : NULL;
     size_t size = text ? strlen(text) : 0;
-    if (!text || !client_json_whole())
-        GO(client_fail(c->h, BDML_ERR_MEMORY, "out of memory while keeping results"));
+    if (!text || !client_json_whole()) {
+        status = client_fail(c->h, BDML_ERR_MEMORY, "out of memory while keeping results");
+        goto done;
+    }
     text[size++] = '\n'; /* in place of the end of the text */
     GO(make_folder(c, folder));
     file_name(folder, s, path, sizeof path);

@@ -332,6 +332,9 @@ typedef enum bdml_uses {
 /* Reference metrics that the setting "reference" knows by name. */
 BDML_API int bdml_reference_count(void);
 BDML_API const char *bdml_reference_name(int i);
+/* A reference map from memory instead, for prepared points of d dimensions: `rows` rows of d, at most d of
+ * them, which is copied. Sets "reference" to "given"; map NULL: back to the default, and the copy is freed. */
+BDML_API bdml_status bdml_set_reference(bdml_handle *h, int rows, int d, const double *map);
 
 /* Learn by the setting "method". constraints may be NULL: mined where the method needs them.
  * BDML_ERR_INFEASIBLE: proven that no metric meets the hard constraints; *out is then not a metric but

@@ -95,6 +95,7 @@ struct bdml_handle {
     char error[BDML_ERROR_SIZE];
     bdml_options options; /* what the user has set, for the public calls to read: see options.h */
     char *text[BDML_OPT_COUNT]; /* of the settings that were given, as they were; else NULL */
+    double *reference_map;      /* what options.reference_map borrows (given_map.c) */
     locale_t c_locale;          /* number text never depends on the host program's locale */
 
     bdml_progress_fn progress;

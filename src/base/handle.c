@@ -39,6 +39,7 @@ void bdml_free(bdml_handle *h)
 {
     if (!h) return;
     for (int i = 0; i < BDML_OPT_COUNT; i++) free(h->text[i]);
+    free(h->reference_map);
     if (h->c_locale) freelocale(h->c_locale);
     free(h);
 }

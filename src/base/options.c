@@ -220,6 +220,7 @@ static void store_default(const bdml_handle *h, bdml_options *options, int i)
 void bdml_options_default(const bdml_handle *h, bdml_options *out)
 {
     for (int i = 0; i < BDML_OPT_COUNT; i++) store_default(h, out, i);
+    out->reference_map = (bdml_given_map){0};
 }
 
 static void forget(bdml_handle *h, int i)

@@ -88,6 +88,12 @@ typedef struct bdml_path_options {
 } bdml_path_options;
 #undef BDML_OPT
 
+/* A linear map, `rows` rows of `columns`, borrowed like a text; map NULL: none was given. */
+typedef struct bdml_given_map {
+    int rows, columns;
+    const double *map;
+} bdml_given_map;
+
 typedef struct bdml_options {
     bdml_general_options general;
     bdml_input_options input;
@@ -103,6 +109,7 @@ typedef struct bdml_options {
     bdml_adapt_options adapt;
     bdml_verify_options verify;
     bdml_path_options path;
+    bdml_given_map reference_map; /* of "reference = given" */
 } bdml_options;
 
 /* One id per row of options.def, in its order: BDML_OPT_THREADS, BDML_OPT_SEED, ... */

@@ -53,7 +53,10 @@ static void free_lfda(lfda *s)
 static int64_t largest_class(const bdml_training *t, int64_t *count)
 {
     int64_t most = 0;
-    for (int64_t i = 0; i < t->n; i++) most = BDML_MAX(most, ++count[t->y[i]]);
+    for (int64_t i = 0; i < t->n; i++) {
+        int64_t so_far = ++count[t->y[i]];
+        most = BDML_MAX(most, so_far);
+    }
     return most;
 }
 

@@ -132,7 +132,8 @@ static bdml_status prepare_rows(bdml_handle *h, const bdml_verify_setup *s, int6
     BDML_NEW(h, *z, (size_t)s->rows * (size_t)p.d_out);
     for (int64_t i = 0; i < s->rows; i += block) {
         int64_t rows = BDML_MIN(block, s->rows - i);
-        for (int64_t r = 0; r < rows; r++)
+        for (int64_t r = 0; r < rows; r++) /* s->row: filled by number_rows */
+            // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
             memcpy(COL(x, data->d, r), COL(data->x, data->d, s->row[i + r]),
                    sizeof(double) * (size_t)data->d);
         BDML_GO(bdml_prepare_apply(h, &p, rows, x, data->d, COL(*z, p.d_out, i)));

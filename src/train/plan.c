@@ -38,6 +38,7 @@ static bdml_status set_references(bdml_handle *h, bdml_plan *p, int count,
     }
     p->references = 1;
     p->reference[0] = bdml_reference_named(asked);
+    if (strcmp(asked, "given") == 0) return bdml_reference_given(h, &p->o->reference_map, &p->file);
     if (p->reference[0] != BDML_REFERENCE_FILE) return BDML_OK;
     return bdml_reference_read(h, asked, &p->file);
 }

@@ -62,6 +62,8 @@ bdml_reference_kind bdml_reference_named(const char *name);
 /* A map made elsewhere: a model, or a matrix. BDML_ERR_ARGUMENT with the names of all kinds when there is no such
  * file. */
 bdml_status bdml_reference_read(bdml_handle *h, const char *path, bdml_reference *out);
+/* The map that bdml_set_reference was given, likewise of kind FILE. */
+bdml_status bdml_reference_given(bdml_handle *h, const bdml_given_map *given, bdml_reference *out);
 /* Of the points of t; kind FILE: a copy of `file`, whose columns must be those of the points. */
 bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
                                 bdml_reference_kind kind, const bdml_reference *file,
@@ -124,7 +126,7 @@ typedef struct bdml_plan {
     bdml_score_kind score[BDML_PLAN_SCORES];
     double weight[BDML_PLAN_WEIGHTS]; /* C over its threshold */
     double cap[BDML_PLAN_CAPS];       /* K, ascending: each solve starts from the one before */
-    bdml_reference file;              /* of kind FILE */
+    bdml_reference file;              /* of kind FILE: a file's, or the caller's */
 } bdml_plan;
 
 /* Any setting that asks for one certain problem and not for our choice of one. */

@@ -271,15 +271,20 @@ done:
     return status;
 }
 
-/* ---- from a file ------------------------------------------------------------------------------------------ */
+/* ---- from a file, or the caller ---------------------------------------------------------------------------- */
+
+/* "auto, none, zscore, ...": what a reference may be called. */
+static void list_names(char *list, size_t size)
+{
+    size_t used = (size_t)snprintf(list, size, "auto");
+    for (int k = 0; k < BDML_REFERENCE_FILE && used < size; k++)
+        used += (size_t)snprintf(list + used, size - used, ", %s", bdml_reference_names[k]);
+}
 
 static bdml_status no_such_name(bdml_handle *h, const char *path)
 {
-    char list[256] = "auto";
-    for (int k = 0; k < BDML_REFERENCE_FILE; k++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, ", %s", bdml_reference_names[k]);
-    }
+    char list[256];
+    list_names(list, sizeof list);
     return bdml_fail(h, BDML_ERR_ARGUMENT,
                      "reference must be one of %s, or a file that can be read, got '%.200s'", list,
                      path);
@@ -316,6 +321,25 @@ bdml_status bdml_reference_read(bdml_handle *h, const char *path, bdml_reference
         matrix->x = NULL;
     }
     bdml_free_dataset(matrix);
+    return status;
+}
+
+bdml_status bdml_reference_given(bdml_handle *h, const bdml_given_map *given, bdml_reference *out)
+{
+    bdml_status status = BDML_OK;
+    size_t size = (size_t)given->rows * (size_t)given->columns;
+    char list[256];
+
+    list_names(list, sizeof list);
+    *out = (bdml_reference){BDML_REFERENCE_FILE, given->rows, given->columns, NULL};
+    if (!given->map)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "reference is 'given', but no map was: call bdml_set_reference, or name "
+                         "one of %s",
+                         list);
+    BDML_NEW(h, out->map, size);
+    memcpy(out->map, given->map, sizeof *out->map * size);
+done:
     return status;
 }
 

@@ -86,6 +86,18 @@ def test_same_bits_as_the_command(method, command, wine, tmp_path):
     assert np.array_equal(said[:, -1].astype(int), metric.predict(X))
 
 
+def test_a_reference_of_ones_own(wine):
+    X, y = wine
+    R = np.diag(1 / X.std(axis=0))
+    given = bdml.BDML(reference=R, distortion=10.0, softness=5.0).fit(X, y)
+    named = bdml.BDML(reference="zscore", distortion=10.0, softness=5.0).fit(X, y)
+    np.testing.assert_allclose(given.get_mahalanobis_matrix(), named.get_mahalanobis_matrix(), rtol=1e-3, atol=1e-6)
+    with pytest.raises(ValueError, match="3 dimensions, the prepared points have 13"):
+        bdml.BDML(reference=np.eye(3), distortion=10.0, softness=5.0).fit(X, y)
+    with pytest.raises(ValueError, match="NaN|finite"):
+        bdml.BDML(reference=R * np.nan, distortion=10.0, softness=5.0).fit(X, y)
+
+
 def test_certificate(wine):
     X, y = wine
     names = np.array(["a", "b", "c"])[y]

@@ -57,7 +57,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # ---- settings ----
 
-    def _texts(self) -> dict[str, str]:
+    def _texts(self) -> dict[str, Any]:
         """The settings that differ from their defaults, as the library takes them."""
         values = {argument: getattr(self, argument) for argument in self._settings}
         for alias, argument in self._foreign.items():
@@ -73,7 +73,9 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             value = values[argument]
             if argument == "random_state" and value is not None and not isinstance(value, (int, np.integer)):
                 value = check_random_state(value).randint(2**31 - 1)
-            if value is not None and setting_text(value) != setting_text(default):
+            if argument == "reference" and not isinstance(value, (str, type(None))):
+                texts[name] = check_array(value, dtype=np.float64, order="C", input_name="reference")
+            elif value is not None and setting_text(value) != setting_text(default):
                 texts[name] = setting_text(value)
         return texts
 

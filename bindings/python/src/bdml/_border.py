@@ -209,12 +209,12 @@ class Model:
 class Call:
     """A handle for the time of one call, with its settings, its progress and its errors.
 
-    settings: texts by the library's names. report: called with (phase, done, total); what is true stops.
+    settings: texts by the library's names; the reference may be a matrix. report: called with (phase, done, total); what is true stops.
     """
 
     def __init__(
         self,
-        settings: Mapping[str, str] | None = None,
+        settings: Mapping[str, str | np.ndarray] | None = None,
         verbose: bool | int = False,
         callback: Callable[[str, int, int], Any] | None = None,
     ):
@@ -251,8 +251,12 @@ class Call:
         self.h = ffi.NULL
         self._self = None  # the handle of cffi refers to this object
 
-    def set(self, name: str, value: str) -> None:
-        self.check(lib.bdml_set(self.h, name.encode(), value.encode()))
+    def set(self, name: str, value: str | np.ndarray) -> None:
+        if isinstance(value, str):
+            self.check(lib.bdml_set(self.h, name.encode(), value.encode()))
+        else:
+            rows, d = value.shape
+            self.check(lib.bdml_set_reference(self.h, rows, d, ffi.from_buffer("double[]", value)))
 
     def _ask(self, phase: str, done: int, total: int) -> int:
         """Whether to stop. Signals are heard here, since Python code runs."""
