@@ -72,7 +72,7 @@ format-check:
 	@clang-format --dry-run --Werror $(C_FILES)
 
 tidy: build
-	@git ls-files 'src/*.c' 'cli/*.c' 'tests/*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p $(BUILD)
+	@git ls-files 'src/*.c' 'studies/*.c' 'cli/*.c' 'check/*.c' 'tests/*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p $(BUILD)
 
 clean:
 	rm -rf build build-asan build-clang build-ci build-small build-bench build-mutants

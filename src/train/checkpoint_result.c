@@ -27,9 +27,9 @@
     REAL(C)                                      \
     REAL(C0)
 
-#define COUNT_WHOLE(field, type, most) +1
-#define COUNT_REAL(field)              +1
-enum { SCALARS = 0 FIELDS(COUNT_WHOLE, COUNT_REAL), HISTORY_COLUMNS = 3 };
+#define ONE_WHOLE(field, type, most) 1,
+#define ONE_REAL(field)              1,
+enum { SCALARS = sizeof((char[]){FIELDS(ONE_WHOLE, ONE_REAL)}), HISTORY_COLUMNS = 3 };
 
 static int64_t metric_size(const bdml_solve_result *r)
 {

@@ -32,7 +32,8 @@ bdml_candidate bdml_candidate_at(const bdml_plan *p, int number)
 size_t bdml_score_place(const bdml_plan *p, int part, bdml_candidate c)
 {
     int job = (part * p->references + c.reference) * p->weights + c.weight;
-    return (size_t)(((job * p->passes + c.pass) * p->scores + c.score) * p->caps + c.cap);
+    int place = ((job * p->passes + c.pass) * p->scores + c.score) * p->caps + c.cap;
+    return (size_t)place;
 }
 
 static double error_at(const bdml_scores *s, int part, int number)

@@ -129,7 +129,7 @@ static bdml_status make_pairs(bdml_handle *h, uint64_t seed, const bdml_training
     bdml_labelled_pairs pairs = {0};
 
     BDML_GO(bdml_labelled_from(h, t->constraints, &pairs));
-    if (pairs.count < 2 * FOLDS_PAIRS) {
+    if (pairs.count < 2 * (int64_t)FOLDS_PAIRS) {
         status = bdml_fail(h, BDML_ERR_DATA,
                            "%lld pairs are too few to choose the distortion by cross-validation; "
                            "set distortion",

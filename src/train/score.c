@@ -134,11 +134,13 @@ static bdml_status score_reference(const judge *j, const bdml_fit *f, bool *rest
     double error[BDML_PLAN_SCORES];
     bool any = false;
     if (p->cap[0] != 1.0) return BDML_OK;
-    for (int pass = 0; pass < p->passes; pass++) any = any || rest[pass * p->caps];
+    size_t caps = (size_t)p->caps;
+    for (int pass = 0; pass < p->passes; pass++) any = any || rest[(size_t)pass * caps];
     if (any) BDML_TRY(score_metric(j, f, NULL, error));
     for (int pass = 0; pass < p->passes; pass++) {
-        if (rest[pass * p->caps]) put(p, j, pass, 0, error);
-        rest[pass * p->caps] = false;
+        bool *first = &rest[(size_t)pass * caps];
+        if (*first) put(p, j, pass, 0, error);
+        *first = false;
     }
     return BDML_OK;
 }
