@@ -31,7 +31,7 @@ typedef struct checker {
     struct block *blocks;
 } checker;
 
-void check_refuse(checker *k, const char *fmt, ...) CHECK_PRINTF(2, 3);
+_Noreturn void check_refuse(checker *k, const char *fmt, ...) CHECK_PRINTF(2, 3);
 void *check_take(checker *k, size_t count, size_t size); /* zeroed */
 void check_free(checker *k);                             /* everything taken */
 

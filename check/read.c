@@ -16,7 +16,7 @@ typedef struct block {
     max_align_t data[];
 } block;
 
-void check_refuse(checker *k, const char *fmt, ...)
+_Noreturn void check_refuse(checker *k, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

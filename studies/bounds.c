@@ -87,7 +87,7 @@ static bdml_status check_tail(bdml_handle *h, const study_tail_numbers *b)
     if ((double)b->rank > (double)b->q * (double)b->d)
         return client_fail(h, BDML_ERR_ARGUMENT,
                            "the relaxed solution has qd = %lld rows, so no rank %lld",
-                           (long long)(b->q * b->d), (long long)b->rank);
+                           (long long)b->q * (long long)b->d, (long long)b->rank);
     if (!(b->gamma > 0.0 && isfinite(b->gamma)))
         return client_fail(h, BDML_ERR_ARGUMENT, "the margin ratio gamma must be positive, got %g",
                            b->gamma);

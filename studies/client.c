@@ -45,7 +45,7 @@ void *client_alloc(bdml_handle *h, size_t count, size_t size)
 char *client_strdup(bdml_handle *h, const char *s)
 {
     char *copy = client_alloc(h, strlen(s) + 1, 1);
-    if (copy) memcpy(copy, s, strlen(s));
+    if (copy) memcpy(copy, s, strlen(s) + 1);
     return copy;
 }
 

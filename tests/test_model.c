@@ -361,12 +361,12 @@ static bdml_status read_forged(bdml_handle *h, const char *header, uint64_t clai
     size_t length = strlen(header), at = (32 + length + 63) / 64 * 64, size = at + room + 4;
     unsigned char *bytes = calloc(1, size);
     bdml_container *c = NULL;
-    memcpy(bytes, "BDMLFILE", 8);
+    memcpy(bytes, "BDMLFILE", 8); // NOLINT(bugprone-not-null-terminated-result)
     bytes[8] = 1;
     put_le(bytes + 16, claimed ? claimed : at - 32, 8);
     put_le(bytes + 24, size, 8);
     memset(bytes + 32, ' ', at - 32);
-    memcpy(bytes + 32, header, length);
+    memcpy(bytes + 32, header, length); // NOLINT(bugprone-not-null-terminated-result)
     sign(bytes, size);
     bdml_status status = bdml_container_from_bytes(h, bytes, size, "forged", &c);
     bdml_container_free(c);
