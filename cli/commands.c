@@ -60,7 +60,7 @@ static const cli_command commands[] = {
      "every target row. With --semi the split's few labelled target rows join in and its test rows "
      "are tested. Both domains are brought into one space without looking at target labels: "
      "--rows, "
-     "--columns, --dimensions (PCA), --unit; then the nearest labelled rows vote (--votes).",
+     "--column-scale, --dimensions (PCA), --unit; then the nearest labelled rows vote (--votes).",
      COMMON "domains adapt input train methods constraints --methods --jobs --search --candidates",
      "bdml adapt --source amazon.mat --target webcam.mat --methods euclidean,gfk,bdml\n"
      "bdml adapt --source a.csv --target b.csv --semi --splits-file splits.csv --json",

@@ -193,12 +193,12 @@ static void test_shift(void **state)
     json_t *each = adapt_json(h, s, t);
     for (size_t m = 0; m < 4; m++) check_true(accuracy(each, m) > 90);
     check_true(json_integer_value(json_object_get(each, "test_points")) == 45);
-    check_ok(h, bdml_set(h, "columns", "none"));
+    check_ok(h, bdml_set(h, "column-scale", "none"));
     check_ok(h, bdml_set(h, "unit", "no"));
     check_ok(h, bdml_set(h, "methods", "euclidean"));
     json_t *raw = adapt_json(h, s, t);
     check_true(accuracy(raw, 0) < 70);
-    check_ok(h, bdml_set(h, "columns", "zscore"));
+    check_ok(h, bdml_set(h, "column-scale", "zscore"));
     check_ok(h, bdml_set(h, "unit", "yes"));
     check_ok(h, bdml_set(h, "semi", "yes"));
     check_ok(h, bdml_set(h, "methods", "euclidean,mmdt"));
@@ -229,7 +229,7 @@ static void test_rank(void **state)
     bdml_handle *h = *state;
     bdml_dataset *s = domain(h, 60, 1, false), *t = domain(h, 45, 2, true);
     choose_small(h, "euclidean");
-    check_ok(h, bdml_set(h, "columns", "none"));
+    check_ok(h, bdml_set(h, "column-scale", "none"));
     check_ok(h, bdml_set(h, "unit", "no"));
     check_ok(h, bdml_set(h, "dimensions", "2"));
     double both = accuracy_with(h, s, t, "pca-domain", "both");

@@ -115,7 +115,7 @@ static void npy_streams(void **state)
     bdml_source *s;
     bdml_block block;
     int64_t row = 0;
-    check_ok(h, bdml_source_open(h, &h->options.input, path, 0, &s));
+    check_ok(h, bdml_source_open(h, &h->options.input, path, NULL, &s));
     assert_int_equal(s->rows, N);
     assert_int_equal(s->d, D);
     check_ok(h, bdml_block_init(h, 7, D, &block));

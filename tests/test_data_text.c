@@ -356,19 +356,20 @@ static void test_expected_columns(void **state)
     bdml_handle *h = *state;
     bdml_source *s;
     const char *path = write_text("expected.csv", "1,2,3\n4,5,6\n");
-    check_ok(h, bdml_source_open(h, &h->options.input, path, 3, &s));
+    check_ok(h, bdml_source_open(h, &h->options.input, path, &(bdml_wanted){.d = 3}, &s));
     assert_int_equal(s->d, 3);
     check_true(!s->labelled);
     bdml_source_close(s);
-    check_ok(h, bdml_source_open(h, &h->options.input, path, 2, &s));
+    check_ok(h, bdml_source_open(h, &h->options.input, path, &(bdml_wanted){.d = 2}, &s));
     check_true(s->labelled && s->d == 2);
     bdml_source_close(s);
-    check_fails(h, bdml_source_open(h, &h->options.input, path, 4, &s), BDML_ERR_DATA,
-                "there are 2 columns beside the label, wanted are 4");
+    check_fails(h, bdml_source_open(h, &h->options.input, path, &(bdml_wanted){.d = 4}, &s),
+                BDML_ERR_DATA, "there are 2 columns beside the label, wanted are 4");
     assert_null(s);
     unlink(path);
     path = write_text("expected.svm", "1 2:1\n2 3:5\n");
-    check_ok(h, bdml_source_open(h, &h->options.input, path, 5, &s)); /* padded */
+    check_ok(h,
+             bdml_source_open(h, &h->options.input, path, &(bdml_wanted){.d = 5}, &s)); /* padded */
     bdml_block b;
     check_ok(h, bdml_block_init(h, 10, s->d, &b));
     check_ok(h, bdml_source_next(h, s, &b));
@@ -378,8 +379,8 @@ static void test_expected_columns(void **state)
     assert_int_equal(b.n, 0);
     bdml_block_free(&b);
     bdml_source_close(s);
-    check_fails(h, bdml_source_open(h, &h->options.input, path, 2, &s), BDML_ERR_DATA,
-                "index 3 occurs, but only 2 columns are wanted (from 1 to 2)");
+    check_fails(h, bdml_source_open(h, &h->options.input, path, &(bdml_wanted){.d = 2}, &s),
+                BDML_ERR_DATA, "index 3 occurs, but only 2 columns are wanted (from 1 to 2)");
     unlink(path);
 }
 
@@ -484,11 +485,11 @@ static void test_doubtful_label(void **state)
 {
     bdml_handle *h = *state;
     char text[2048] = "";
-    logged l = {""};
     for (int i = 0; i < 30; i++) sprintf(text + strlen(text), "%d,%d.5\n", i, i);
-    bdml_set_log(h, keep_log, &l);
-    bdml_free_dataset(read_text(h, "doubt.csv", text));
-    check_true(strstr(l.text, "column 2 was taken for the label and has 30 different") != NULL);
+    bdml_dataset *data = read_text(h, "doubt.csv", text);
+    check_fails(h, bdml_dataset_need_classes(h, data), BDML_ERR_DATA,
+                "column 2, taken for the label as it is the last, has 30 different numbers");
+    bdml_free_dataset(data);
 }
 
 static void test_labels_file(void **state)

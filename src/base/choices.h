@@ -12,6 +12,8 @@
     X(FORMAT, SVMLIGHT, "svmlight") X(FORMAT, NPY, "npy") X(FORMAT, NPZ, "npz") \
         X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") X(FORMAT, IDX, "idx")
 #define BDML_AUTO_CHOICES(X) X(AUTO, AUTO, "auto") X(AUTO, YES, "yes") X(AUTO, NO, "no")
+#define BDML_DECIMAL_CHOICES(X) X(DECIMAL, POINT, ".") X(DECIMAL, COMMA, ",")
+#define BDML_ENCODE_CHOICES(X)  X(ENCODE, NONE, "none") X(ENCODE, ONEHOT, "onehot")
 #define BDML_INDEX_BASE_CHOICES(X) \
     X(INDEX_BASE, AUTO, "auto") X(INDEX_BASE, 0, "0") X(INDEX_BASE, 1, "1")
 #define BDML_MISSING_CHOICES(X) \
@@ -51,11 +53,11 @@
 #define BDML_ADAPT_ROWS_CHOICES(X) \
     X(ADAPT_ROWS, ROOT, "root")    \
     X(ADAPT_ROWS, SUM, "sum") X(ADAPT_ROWS, UNIT, "unit") X(ADAPT_ROWS, NONE, "none")
-#define BDML_ADAPT_COLUMNS_CHOICES(X)  \
-    X(ADAPT_COLUMNS, ZSCORE, "zscore") \
-    X(ADAPT_COLUMNS, CENTER, "center") X(ADAPT_COLUMNS, NONE, "none")
-#define BDML_ADAPT_COLUMNS_OF_CHOICES(X) \
-    X(ADAPT_COLUMNS_OF, DOMAIN, "domain") X(ADAPT_COLUMNS_OF, BOTH, "both")
+#define BDML_COLUMN_SCALE_CHOICES(X)  \
+    X(COLUMN_SCALE, ZSCORE, "zscore") \
+    X(COLUMN_SCALE, CENTER, "center") X(COLUMN_SCALE, NONE, "none")
+#define BDML_COLUMN_SCALE_OF_CHOICES(X) \
+    X(COLUMN_SCALE_OF, DOMAIN, "domain") X(COLUMN_SCALE_OF, BOTH, "both")
 #define BDML_PCA_DOMAIN_CHOICES(X) \
     X(PCA_DOMAIN, BOTH, "both") X(PCA_DOMAIN, SOURCE, "source") X(PCA_DOMAIN, TARGET, "target")
 #define BDML_PCA_ON_CHOICES(X) \
@@ -69,6 +71,8 @@
 
 BDML_CHOICE_TYPE(bdml_format, FORMAT);
 BDML_CHOICE_TYPE(bdml_yes_no_auto, AUTO);
+BDML_CHOICE_TYPE(bdml_decimal, DECIMAL);
+BDML_CHOICE_TYPE(bdml_encode, ENCODE);
 BDML_CHOICE_TYPE(bdml_index_base, INDEX_BASE);
 BDML_CHOICE_TYPE(bdml_missing, MISSING);
 BDML_CHOICE_TYPE(bdml_scaling, SCALE);
@@ -88,8 +92,8 @@ BDML_CHOICE_TYPE(bdml_nca_start, NCA_START);
 BDML_CHOICE_TYPE(bdml_itml_prior, ITML_PRIOR);
 BDML_CHOICE_TYPE(bdml_pair_score, PAIR_SCORE);
 BDML_CHOICE_TYPE(bdml_adapt_rows, ADAPT_ROWS);
-BDML_CHOICE_TYPE(bdml_adapt_columns, ADAPT_COLUMNS);
-BDML_CHOICE_TYPE(bdml_adapt_columns_of, ADAPT_COLUMNS_OF);
+BDML_CHOICE_TYPE(bdml_column_scale, COLUMN_SCALE);
+BDML_CHOICE_TYPE(bdml_column_scale_of, COLUMN_SCALE_OF);
 BDML_CHOICE_TYPE(bdml_pca_domain, PCA_DOMAIN);
 BDML_CHOICE_TYPE(bdml_pca_on, PCA_ON);
 

@@ -1,5 +1,5 @@
 /* arff.c - Weka's ARFF: a header of attributes, then rows, dense or sparse. */
-#include "data/data.h"
+#include "data/columns.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -15,7 +15,7 @@ typedef struct arff {
     attribute *attribute;
     char **name; /* of the attributes, in step */
     size_t capacity, name_capacity;
-    int count, label;
+    int count;
 } arff;
 
 /* What is being read: a line, for messages where it is. */
@@ -167,14 +167,21 @@ static bdml_status read_header(reader *r, arff *a)
     return BDML_OK;
 }
 
-/* auto: the attribute called class, ...; else the last nominal one; else none. */
-static int automatic_label(const arff *a, int expected_d)
+/* The declarations as what a column looks like. */
+static bdml_status look_at(reader *r, arff *a, bdml_columns *c)
 {
-    int label = bdml_label_by_word(a->count, a->name);
-    if (expected_d == a->count) return -1;
-    for (int j = a->count - 1; j >= 0 && label < 0; j--)
-        if (a->attribute[j].type == NOMINAL) label = j;
-    return label;
+    for (int j = 0; j < a->count; j++) {
+        const attribute *at = &a->attribute[j];
+        bdml_look *look = &c->column[j].look;
+        int32_t id;
+        look->kind[at->type == NUMERIC ? BDML_FIELD_NUMBER
+                   : at->type == DATE  ? BDML_FIELD_DATE
+                                       : BDML_FIELD_WORD] = 1;
+        for (int32_t k = 0; k < at->values.count; k++)
+            BDML_TRY(bdml_names_add(r->h, &look->values, at->values.text[k],
+                                    strlen(at->values.text[k]), &id));
+    }
+    return BDML_OK;
 }
 
 static bdml_status check_features(reader *r, const arff *a)
@@ -183,38 +190,18 @@ static bdml_status check_features(reader *r, const arff *a)
                                        "of type relational"};
     for (int j = 0; j < a->count; j++) {
         arff_type type = a->attribute[j].type;
-        char name[BDML_EXCERPT_SIZE];
-        if (type == NUMERIC || (j == a->label && type != RELATIONAL)) continue;
+        const bdml_column *col = &r->s->columns->column[j];
+        char name[BDML_EXCERPT_SIZE], advice[BDML_ERROR_SIZE / 2];
+        bool used = col->role == BDML_ROLE_NUMBER || type == RELATIONAL;
+        if (type == NUMERIC || col->role == BDML_ROLE_SKIP || !used) continue;
         bdml_excerpt(a->name[j], strlen(a->name[j]), name);
+        bdml_advice(r->s, j, type == DATE ? BDML_FIELD_DATE : BDML_FIELD_WORD, advice,
+                    sizeof advice);
         return bdml_fail(r->h, BDML_ERR_DATA,
                          "%s: attribute %d '%s' is %s, but features are numbers; %s", r->s->path,
-                         j + 1, name, what[type],
-                         type == NOMINAL
-                             ? "write it as 0/1 columns, remove it, or make it the label"
-                             : "remove it first");
+                         j + 1, name, what[type], advice);
     }
     return BDML_OK;
-}
-
-/* Everything a source knows once it is open. */
-static bdml_status describe(reader *r, const bdml_input_options *o, arff *a, int expected_d)
-{
-    bdml_status status;
-    bdml_source *s = r->s;
-    int j = 0;
-
-    BDML_GO(bdml_label_column(r->h, o, s->path, a->count, a->name, automatic_label(a, expected_d),
-                              &a->label));
-    BDML_GO(check_features(r, a));
-    s->labelled = a->label >= 0;
-    s->label_column = a->label;
-    s->d = a->count - s->labelled;
-    BDML_NEW(r->h, s->feature_name, s->d);
-    for (int k = 0; k < a->count; k++)
-        if (k != a->label && !(s->feature_name[j++] = bdml_strdup(r->h, a->name[k])))
-            BDML_GO(BDML_ERR_MEMORY);
-done:
-    return status;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------- */
@@ -222,25 +209,18 @@ done:
 /* Attribute k of the row at b->n has the text t. */
 static bdml_status take_value(reader *r, const arff *a, bdml_block *b, int k, span t)
 {
+    const bdml_column *col = &r->s->columns->column[k];
+    const attribute *at = &a->attribute[k];
     char text[BDML_EXCERPT_SIZE];
-    bool missing = t.n == 0 || (!t.quoted && bdml_is_missing(t.s, t.n));
-    if (k == a->label) {
-        const attribute *at = &a->attribute[k];
-        b->label[b->n] = -1;
-        if (missing) return BDML_OK;
-        if (at->type == NOMINAL && bdml_names_find(&at->values, t.s, t.n) < 0)
-            return bdml_source_fail(r->h, BDML_ERR_DATA, r->s, b, b->n, -1,
-                                    "'%s' is not among the declared values of the label",
-                                    bdml_excerpt(t.s, t.n, text));
-        return bdml_names_add(r->h, &r->s->classes, t.s, t.n, &b->label[b->n]);
-    }
-    int j = k - (a->label >= 0 && k > a->label);
-    double *x = b->x + (size_t)b->n * (size_t)b->d + j;
-    if (bdml_parse_double(r->h->c_locale, t.s, t.n, x)) return BDML_OK;
-    *x = NAN;
-    if (missing) return BDML_OK;
-    return bdml_source_fail(r->h, BDML_ERR_DATA, r->s, b, b->n, j, "'%s' is not a number",
-                            bdml_excerpt(t.s, t.n, text));
+    bool bad, missing = t.n == 0 || (!t.quoted && bdml_is_missing(t.s, t.n));
+    if (col->role == BDML_ROLE_LABEL && at->type == NOMINAL && !missing &&
+        bdml_names_find(&at->values, t.s, t.n) < 0)
+        return bdml_source_fail(r->h, BDML_ERR_DATA, r->s, b, b->n, -1,
+                                "'%s' is not among the declared values of the label",
+                                bdml_excerpt(t.s, t.n, text));
+    double *x = b->x + (size_t)b->n * (size_t)b->d;
+    BDML_TRY(bdml_columns_take(r->h, r->s, k, t.s, t.n, t.quoted, x, &b->label[b->n], &bad));
+    return bad ? bdml_advise_number(r->h, r->s, b, k, t.s, t.n) : BDML_OK;
 }
 
 static bdml_status dense_row(reader *r, const arff *a, bdml_block *b)
@@ -260,16 +240,17 @@ static bdml_status dense_row(reader *r, const arff *a, bdml_block *b)
     return BDML_OK;
 }
 
-/* "{index value, ...}", indices from 0. What is not named is 0, or the first value of the label. */
+/* "{index value, ...}", indices from 0. What is not named is 0, or the first value of a nominal attribute. */
 static bdml_status sparse_row(reader *r, const arff *a, bdml_block *b)
 {
     int64_t index, previous = -1;
     span t;
     memset(b->x + (size_t)b->n * (size_t)b->d, 0, (size_t)b->d * sizeof *b->x);
-    if (a->label >= 0) {
-        const attribute *at = &a->attribute[a->label];
+    for (int k = 0; k < a->count; k++) {
+        const attribute *at = &a->attribute[k];
+        if (at->type == NUMERIC && k != r->s->label_column) continue;
         char *first = at->type == NOMINAL ? at->values.text[0] : "0";
-        BDML_TRY(take_value(r, a, b, a->label, (span){first, strlen(first), true}));
+        BDML_TRY(take_value(r, a, b, k, (span){first, strlen(first), true}));
     }
     r->p++; /* '{' */
     skip_spaces(r);
@@ -323,7 +304,7 @@ static void arff_close(bdml_source *s)
 static const bdml_source_ops arff_ops = {arff_next, arff_close};
 
 bdml_status bdml_arff_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
-                           int expected_d, bdml_source *s)
+                           const bdml_wanted *wanted, bdml_source *s)
 {
     bdml_status status = BDML_OK;
     reader r = {.h = h, .s = s};
@@ -334,7 +315,10 @@ bdml_status bdml_arff_open(bdml_handle *h, const bdml_input_options *o, bdml_inp
     s->ops = &arff_ops;
     s->lines = true;
     BDML_GO(read_header(&r, a));
-    BDML_GO(describe(&r, o, a, expected_d));
+    BDML_GO(bdml_columns_new(h, a->count, a->name, true, &s->columns));
+    BDML_GO(look_at(&r, a, s->columns));
+    BDML_GO(bdml_columns_assign(h, o, wanted, true, s));
+    BDML_GO(check_features(&r, a));
 done:
     return status;
 }

@@ -39,6 +39,8 @@ struct bdml_dataset {
     char **feature_name; /* d of them, or NULL */
     char *source;        /* file name for messages, or NULL */
     int64_t dropped;     /* rows of the file that were left out: a value was missing */
+    char *label_name;    /* name or number of the file's label column, or NULL */
+    char *doubt;         /* why what was taken for the label cannot be one, or NULL */
 };
 
 static inline bdml_rows bdml_dataset_view(const bdml_dataset *data)
@@ -51,7 +53,11 @@ bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const
                               bdml_dataset **out);
 /* Read a matrix: every column a number, none of them a label, whatever the settings say of the data. */
 bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
-/* BDML_ERR_DATA unless there are labels, of at least two classes. */
+/* Do the labels that were read look like classes? What is in doubt is told with the option that settles it, or
+ * kept in data->doubt when it would be nonsense (doubt.c). */
+bdml_status bdml_dataset_doubt(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
+                               bdml_dataset *data);
+/* BDML_ERR_DATA unless there are labels, of at least two classes, that look like such. */
 bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
 /* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. */
 uint64_t bdml_dataset_fingerprint(const bdml_dataset *data);
@@ -75,6 +81,21 @@ typedef struct bdml_source_ops {
     void (*close)(bdml_source *s); /* free s->state */
 } bdml_source_ops;
 
+/* How the label was found. */
+typedef enum bdml_label_found {
+    BDML_LABEL_GIVEN,  /* by a setting */
+    BDML_LABEL_NAMED,  /* by its name, or by the format */
+    BDML_LABEL_PLACED, /* by its place alone */
+} bdml_label_found;
+
+/* What a model wants of a file: so many features, called so, and what its label was called (name or number of
+ * the column; or NULL). */
+typedef struct bdml_wanted {
+    int d;
+    char *const *feature; /* d of them, or NULL */
+    const char *label;
+} bdml_wanted;
+
 struct bdml_source {
     const bdml_source_ops *ops;
     void *state;    /* the format's own */
@@ -84,25 +105,33 @@ struct bdml_source {
     int64_t rows;   /* announced by the file, or -1 */
     bool lines;     /* block->line counts lines of text; otherwise rows from 1 */
     bool labelled;
-    int label_column;    /* place of the label among the file's columns, or -1: for messages */
-    bdml_names classes;  /* grows while reading */
-    char **feature_name; /* d of them, or NULL */
+    int label_column; /* place of the label among the file's columns, or -1: for messages */
+    bdml_label_found label_found;
+    struct bdml_columns *columns; /* of a text file (columns.h), or NULL */
+    bdml_names classes;           /* grows while reading */
+    char **feature_name;          /* d of them, or NULL */
 
     /* labels-file: the class of each row of the file, and how many rows were handed out so far */
     int32_t *file_label;
     int64_t file_labels, handed_out;
     char *labels_path; /* for messages */
+
+    /* settings columns, drop, index-column of other formats: the features picked from those of the file */
+    int *pick;      /* d of them, or NULL */
+    bdml_block raw; /* rows as the format gives them */
 };
 
-/* Open as o says. expected_d: what a model wants, or 0. When it is given,
- * label = auto and the file has exactly that many columns, no column is taken for the label. */
+/* Open as o says. wanted: what a model wants, or NULL. When it is given, label = auto and the file has exactly
+ * that many columns, no column is taken for the label. */
 bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const char *path,
-                             int expected_d, bdml_source **out);
+                             const bdml_wanted *wanted, bdml_source **out);
 /* Fill the block from its start; b->n == 0 at the end of the file. Infinite values are refused. */
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b);
 void bdml_source_close(bdml_source *s);
 bdml_status bdml_block_init(bdml_handle *h, int64_t capacity, int d, bdml_block *b);
 void bdml_block_free(bdml_block *b);
+/* The column of the file, from 0, that feature j comes from. */
+int bdml_source_column(const bdml_source *s, int j);
 /* Fail about value (i, j) of a block, j = -1 for its label: "FILE: line 3, column 2 (width): ..." */
 bdml_status bdml_source_fail(bdml_handle *h, bdml_status status, const bdml_source *s,
                              const bdml_block *b, int64_t i, int j, const char *fmt, ...)
@@ -139,11 +168,11 @@ int bdml_format_guess(const char *path, const unsigned char *head, size_t head_s
  * 0). When they fail, bdml_source_close frees what they left in s, through s->ops if that is set. A
  * one-dimensional array is n rows of d = 1. Labels count from 0 in s->classes; missing ones are -1. */
 bdml_status bdml_csv_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
-                          int expected_d, char delimiter, bdml_source *s);
+                          const bdml_wanted *wanted, char delimiter, bdml_source *s);
 bdml_status bdml_svmlight_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
                                int expected_d, bdml_source *s);
 bdml_status bdml_arff_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
-                           int expected_d, bdml_source *s);
+                           const bdml_wanted *wanted, bdml_source *s);
 bdml_status bdml_npy_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
                           bdml_source *s);
 bdml_status bdml_npz_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,

@@ -19,6 +19,8 @@ void bdml_free_dataset(bdml_dataset *data)
     free(data->x);
     free(data->y);
     free(data->source);
+    free(data->label_name);
+    free(data->doubt);
     free(data);
 }
 
@@ -121,6 +123,7 @@ bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data)
         return bdml_fail(h, BDML_ERR_DATA,
                          "%s: there are no labels; name their column (label) or file (labels-file)",
                          name);
+    if (data->doubt) return bdml_fail(h, BDML_ERR_DATA, "%s", data->doubt);
     bool other = false;
     for (int64_t i = 1; i < data->n && !other; i++) other = data->y[i] != data->y[0];
     if (!other)

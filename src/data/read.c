@@ -1,5 +1,5 @@
 /* read.c - a whole data set from a source: rows collected, missing values treated, classes sorted. */
-#include "data/data.h"
+#include "data/columns.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -197,17 +197,16 @@ done:
     return status;
 }
 
-/* Labels taken by position that look like measurements deserve a word. */
-static void doubt_label(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
-                        const bdml_dataset *data)
+/* The label column as a file of the same kind would name it. */
+static bdml_status name_label(bdml_handle *h, const bdml_source *s, bdml_dataset *data)
 {
-    enum { FEW_ROWS = 20 };
-    if (data->n > FEW_ROWS && data->classes > data->n / 2 && s->label_column >= 0 &&
-        strcmp(bdml_label_setting(o), "auto") == 0)
-        bdml_log(h, BDML_LOG_WARNING,
-                 "%s: column %d was taken for the label and has %d different values in %lld rows; "
-                 "--label none if there is no label",
-                 s->path, s->label_column + 1, data->classes, (long long)data->n);
+    char number[BDML_NUMBER_SIZE];
+    const char *name = number;
+    if (s->label_column < 0) return BDML_OK;
+    snprintf(number, sizeof number, "%d", s->label_column + 1);
+    if (s->columns && s->columns->named) name = s->columns->column[s->label_column].name;
+    data->label_name = bdml_strdup(h, name);
+    return data->label_name ? BDML_OK : BDML_ERR_MEMORY;
 }
 
 static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, rows *r,
@@ -233,8 +232,8 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     if (!(s->path = bdml_strdup(h, data->source))) return BDML_ERR_MEMORY;
     if (r->count) BDML_TRY(check_means(h, r, data));
     if (data->y) BDML_TRY(sort_classes(h, r, data));
-    doubt_label(h, o, s, data);
-    return BDML_OK;
+    BDML_TRY(name_label(h, s, data));
+    return bdml_dataset_doubt(h, o, s, data);
 }
 
 static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const char *path,
@@ -244,7 +243,7 @@ static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const c
     bdml_dataset *data = NULL;
     rows r = {.policy = o->missing.value};
 
-    BDML_GO(bdml_source_open(h, o, path, 0, &r.s));
+    BDML_GO(bdml_source_open(h, o, path, NULL, &r.s));
     BDML_GO(check_size(h, r.s));
     BDML_GO(collect(h, &r));
     BDML_NEW(h, data, 1);
@@ -272,7 +271,7 @@ bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **ou
 {
     bdml_options o;
     bdml_options_default(h, &o);
-    o.input.label.value = "none";
+    o.input.label.value = o.input.index_column.value = "none";
     return bdml_dataset_read(h, &o.input, path, out);
 }
 

@@ -9,7 +9,8 @@ bdml_status bdml_open_source(bdml_handle *h, const char *path, int d, bdml_sourc
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_open_source: path must not be NULL, nor d negative");
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
-    bdml_status status = bdml_source_open(h, &h->options.input, path, d, out);
+    const bdml_wanted wanted = {.d = d};
+    bdml_status status = bdml_source_open(h, &h->options.input, path, d > 0 ? &wanted : NULL, out);
     bdml_phase_leave(h, previous);
     return status;
 }

@@ -1,12 +1,15 @@
 /* source.c - a data file as a stream of blocks of rows: which format it is, labels from a file of
  * their own, and what every format needs for its messages. */
-#include "data/data.h"
+#include "data/columns.h"
 
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 4096 }; /* looked at to tell the format */
+enum {
+    HEAD_BYTES = 4096,      /* looked at to tell the format */
+    BLOCK_VALUES = 1 << 16, /* read at a time when columns are picked */
+};
 
 /* ---- which format ------------------------------------------------------------------------------ */
 
@@ -137,22 +140,34 @@ void bdml_source_close(bdml_source *s)
     for (int j = 0; s->feature_name && j < s->d; j++) free(s->feature_name[j]);
     free(s->feature_name);
     bdml_names_free(&s->classes);
+    bdml_columns_free(s->columns);
+    bdml_block_free(&s->raw);
+    free(s->pick);
     free(s->file_label);
     free(s->labels_path);
     free(s->path);
     free(s);
 }
 
-static bdml_status open_format(bdml_handle *h, const bdml_input_options *o, int format,
-                               int expected_d, bdml_source *s)
+/* Do the settings choose among the columns? */
+static bool picking(const bdml_input_options *o)
 {
+    const char *index = o->index_column.value;
+    return *o->columns.value || *o->drop.value ||
+           (strcmp(index, "auto") != 0 && strcmp(index, "none") != 0);
+}
+
+static bdml_status open_format(bdml_handle *h, const bdml_input_options *o, int format,
+                               const bdml_wanted *wanted, bdml_source *s)
+{
+    s->label_found = BDML_LABEL_NAMED;
     switch (format) {
     case BDML_FORMAT_TSV:
-        return bdml_csv_open(h, o, s->in, expected_d, '\t', s);
+        return bdml_csv_open(h, o, s->in, wanted, '\t', s);
     case BDML_FORMAT_SVMLIGHT:
-        return bdml_svmlight_open(h, o, s->in, expected_d, s);
+        return bdml_svmlight_open(h, o, s->in, wanted && !picking(o) ? wanted->d : 0, s);
     case BDML_FORMAT_ARFF:
-        return bdml_arff_open(h, o, s->in, expected_d, s);
+        return bdml_arff_open(h, o, s->in, wanted, s);
     case BDML_FORMAT_NPY:
         return bdml_npy_open(h, o, s->in, s);
     case BDML_FORMAT_NPZ:
@@ -162,8 +177,64 @@ static bdml_status open_format(bdml_handle *h, const bdml_input_options *o, int 
     case BDML_FORMAT_IDX:
         return bdml_idx_open(h, o, s->in, s);
     default:
-        return bdml_csv_open(h, o, s->in, expected_d, '\0', s);
+        return bdml_csv_open(h, o, s->in, wanted, '\0', s);
     }
+}
+
+/* ---- picked columns of formats whose columns are all numbers ------------------------------------------ */
+
+/* Column of the file that feature j is. */
+static int column_of(const bdml_source *s, int j)
+{
+    return j + (s->label_column >= 0 && j >= s->label_column);
+}
+
+static bdml_status pick_columns(bdml_handle *h, const bdml_input_options *o, bdml_source *s)
+{
+    bdml_status status = BDML_OK;
+    int count = s->d + (s->label_column >= 0), d = 0;
+    bool *keep = NULL, *drop = NULL;
+    const char *index = o->index_column.value;
+
+    BDML_NEW(h, keep, count);
+    BDML_NEW(h, drop, count);
+    const char *columns = *o->columns.value ? o->columns.value : "1-";
+    BDML_GO(bdml_columns_list(h, s->path, "columns", columns, count, NULL, false, keep));
+    BDML_GO(bdml_columns_list(h, s->path, "drop", o->drop.value, count, NULL, false, drop));
+    if (strcmp(index, "auto") != 0 && strcmp(index, "none") != 0)
+        BDML_GO(bdml_columns_list(h, s->path, "index-column", index, count, NULL, false, drop));
+    BDML_NEW(h, s->pick, s->d);
+    for (int j = 0; j < s->d; j++)
+        if (keep[column_of(s, j)] && !drop[column_of(s, j)]) s->pick[d++] = j;
+    if (d > 0) BDML_GO(bdml_block_init(h, BDML_MAX(BLOCK_VALUES / s->d, 1), s->d, &s->raw));
+    s->d = d;
+done:
+    free(keep);
+    free(drop);
+    return status;
+}
+
+/* The next rows, picked. */
+static bdml_status next_picked(bdml_handle *h, bdml_source *s, bdml_block *b)
+{
+    bdml_block *raw = &s->raw;
+    int64_t room = raw->capacity;
+    bdml_status status = BDML_OK;
+    do {
+        raw->capacity = BDML_MIN(room, b->capacity - b->n);
+        raw->n = 0;
+        BDML_GO(s->ops->next(h, s, raw));
+        for (int64_t i = 0; i < raw->n; i++, b->n++) {
+            const double *from = raw->x + (size_t)i * (size_t)raw->d;
+            double *to = b->x + (size_t)b->n * (size_t)b->d;
+            for (int j = 0; j < b->d; j++) to[j] = from[s->pick[j]];
+            b->label[b->n] = raw->label[i];
+            b->line[b->n] = raw->line[i];
+        }
+    } while (b->n < b->capacity && raw->n == raw->capacity);
+done:
+    raw->capacity = room;
+    return status;
 }
 
 /* NAME.npy is written with its labels in NAME.labels.npy: they are found there again. */
@@ -191,6 +262,7 @@ static bdml_status attach_labels(bdml_handle *h, const char *path, bdml_source *
     BDML_TRY(bdml_labels_read(h, path, &s->classes, &s->file_label, &s->file_labels));
     s->labelled = true;
     s->label_column = -1;
+    s->label_found = BDML_LABEL_NAMED;
     if (s->rows >= 0 && s->rows != s->file_labels)
         return bdml_fail(h, BDML_ERR_DATA, "%s holds %lld labels, but %s holds %lld rows", path,
                          (long long)s->file_labels, s->path, (long long)s->rows);
@@ -226,11 +298,12 @@ static bdml_status check_open(bdml_handle *h, int expected_d, const bdml_source 
 }
 
 bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const char *path,
-                             int expected_d, bdml_source **out)
+                             const bdml_wanted *wanted, bdml_source **out)
 {
     bdml_status status = BDML_OK;
     const unsigned char *head;
     bdml_source *s = NULL;
+    int expected_d = wanted ? wanted->d : 0;
     size_t n;
 
     *out = NULL;
@@ -248,7 +321,8 @@ bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const 
     if (n == 0) BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: the file is empty", s->path));
     int format = o->format.value;
     if (format == BDML_FORMAT_AUTO) format = bdml_format_guess(path, head, n);
-    BDML_GO(open_format(h, o, format, expected_d, s));
+    BDML_GO(open_format(h, o, format, wanted, s));
+    if (!s->columns && picking(o) && s->d > 0 && s->d != expected_d) BDML_GO(pick_columns(h, o, s));
     BDML_GO(check_open(h, expected_d, s));
     BDML_GO(find_labels(h, o, format, expected_d, s));
 done:
@@ -284,7 +358,7 @@ static bool any_infinite(size_t n, const double *x)
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
 {
     b->n = 0;
-    BDML_TRY(s->ops->next(h, s, b));
+    BDML_TRY(s->pick ? next_picked(h, s, b) : s->ops->next(h, s, b));
     size_t total = (size_t)b->n * (size_t)b->d;
     bool any = any_infinite(total, b->x);
     for (size_t k = 0; any && k < total; k++)
@@ -298,11 +372,21 @@ bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
 
 /* ---- messages ------------------------------------------------------------------------------------ */
 
+int bdml_source_column(const bdml_source *s, int j)
+{
+    if (!s->columns) return column_of(s, s->pick ? s->pick[j] : j);
+    for (int k = 0; k < s->columns->count; k++) {
+        const bdml_column *col = &s->columns->column[k];
+        if (j >= col->feature && j < col->feature + col->features) return k;
+    }
+    return -1;
+}
+
 bdml_status bdml_source_fail(bdml_handle *h, bdml_status status, const bdml_source *s,
                              const bdml_block *b, int64_t i, int j, const char *fmt, ...)
 {
     char what[BDML_ERROR_SIZE / 2], place[96] = "", name[BDML_EXCERPT_SIZE];
-    int label = s->label_column, column = j < 0 ? label : j + (label >= 0 && j >= label);
+    int column = j < 0 ? s->label_column : bdml_source_column(s, j);
     const char *feature = j >= 0 && s->feature_name ? s->feature_name[j] : NULL;
     va_list ap;
 

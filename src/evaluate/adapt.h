@@ -45,7 +45,7 @@ typedef struct adapt_points {
 
 /* The setting "rows", on all rows of a domain at once: in place. */
 bdml_status adapt_rows(bdml_handle *h, const bdml_adapt_options *o, bdml_dataset *data);
-/* The settings columns, columns-of, dimensions, pca-domain and unit, fitted on the split's source rows
+/* The settings column-scale, column-scale-of, dimensions, pca-domain and unit, fitted on the split's source rows
  * and all target rows without their labels. */
 bdml_status adapt_prepare(bdml_handle *h, const bdml_options *o, const bdml_dataset *source,
                           const bdml_dataset *target, const adapt_split *split, adapt_points *out);

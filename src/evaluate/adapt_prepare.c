@@ -4,7 +4,7 @@
  *               root   sqrt(x / sum x)              so that |x - y| is Hellinger's distance of the shares
  *               unit   x / |x|
  *     columns   (x - mean) / std or x - mean, of the split's source rows and of all target rows, each by
- *               its own (columns-of domain: takes out what shifts and stretches whole domains), or of both
+ *               its own (column-scale-of domain: takes out what shifts and stretches whole domains), or of both
  *     PCA       of the scaled rows: source, target or both
  *     unit      x / |x|: distances of directions, since lengths differ between domains
  *
@@ -60,7 +60,7 @@ static bdml_status fit_columns(bdml_handle *h, int columns, const bdml_dataset *
     bdml_status status = bdml_prepare_widths(h, &rows, NULL, p);
     h->log = log;
     if (status != BDML_OK) return status;
-    if (columns == BDML_ADAPT_COLUMNS_CENTER)
+    if (columns == BDML_COLUMN_SCALE_CENTER)
         for (int j = 0; j < data->d; j++)
             if (isfinite(p->width[j])) p->width[j] = 1.0;
     return BDML_OK;
@@ -83,9 +83,9 @@ static bdml_status scale_columns(bdml_handle *h, const bdml_adapt_options *o, co
     bdml_dataset source = {.n = p->ns, .d = p->d, .x = p->xs},
                  target = {.n = p->nt, .d = p->d, .x = p->xt},
                  both = {.n = p->ns + p->nt, .d = p->d, .x = p->xs};
-    int columns = o->columns.value;
-    if (columns == BDML_ADAPT_COLUMNS_NONE) return BDML_OK;
-    if (o->columns_of.value == BDML_ADAPT_COLUMNS_OF_BOTH)
+    int columns = o->column_scale.value;
+    if (columns == BDML_COLUMN_SCALE_NONE) return BDML_OK;
+    if (o->column_scale_of.value == BDML_COLUMN_SCALE_OF_BOTH)
         return scale_by(h, columns, &both, both.n, p->xs);
     BDML_TRY(scale_by(h, columns, &source, p->ns, p->xs));
     return scale_by(h, columns, &target, p->nt, p->xt);

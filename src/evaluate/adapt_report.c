@@ -69,8 +69,8 @@ static json_t *preparation_json(const bdml_adapt_options *o)
 {
     return json_pack("{s:o, s:o, s:o, s:I, s:o, s:b}", "rows",
                      bdml_word_json(BDML_WORDS(ADAPT_ROWS), o->rows.value), "columns",
-                     bdml_word_json(BDML_WORDS(ADAPT_COLUMNS), o->columns.value), "columns_of",
-                     bdml_word_json(BDML_WORDS(ADAPT_COLUMNS_OF), o->columns_of.value),
+                     bdml_word_json(BDML_WORDS(COLUMN_SCALE), o->column_scale.value), "columns_of",
+                     bdml_word_json(BDML_WORDS(COLUMN_SCALE_OF), o->column_scale_of.value),
                      "dimensions", (json_int_t)o->dimensions.value, "pca_domain",
                      bdml_word_json(BDML_WORDS(PCA_DOMAIN), o->pca_domain.value), "unit",
                      (int)o->unit.value);

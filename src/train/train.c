@@ -145,6 +145,8 @@ bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_da
     const bdml_method *method = bdml_method_find(h, name, strlen(name));
     *out = NULL;
     if (!method) return BDML_ERR_ARGUMENT;
+    if (data->doubt && method->uses == BDML_USES_LABELS)
+        BDML_TRY(bdml_dataset_need_classes(h, data));
     BDML_TRY(bdml_checkpoint_open(h, o, data));
     bdml_status status = bdml_train_method(h, o, method, data, constraints, out);
     bdml_checkpoint_close(h, status);

@@ -1,0 +1,258 @@
+/* What the columns of a file are taken for: index, label, numbers, words; lists of columns; and what is said
+ * when a guess would be nonsense. */
+#include "check.h"
+#include "data/columns.h"
+#include "text_files.h"
+
+/* `rows` lines, each made by `line` of its number. */
+static const char *table(const char *header, int rows, void (*line)(int i, char *out))
+{
+    static char text[1 << 16];
+    size_t n = (size_t)sprintf(text, "%s", header);
+    for (int i = 0; i < rows; i++) {
+        line(i, text + n);
+        n += strlen(text + n);
+    }
+    return text;
+}
+
+static void counted(int i, char *out)
+{
+    sprintf(out, "%d,%d.5,%d.25,%s\n", i, i * 7 % 11, i * 3 % 5, i % 2 ? "a" : "b");
+}
+static void shuffled(int i, char *out)
+{
+    sprintf(out, "%d,%d.5,%d.25,%s\n", i * 17 % 40, i * 7 % 11, i * 3 % 5, i % 2 ? "a" : "b");
+}
+static void label_first(int i, char *out)
+{
+    sprintf(out, "%d,%d.5,%d\n", i % 3 + 1, i * 7 % 11, 100 + i * 31 % 97);
+}
+static void words_first(int i, char *out)
+{
+    sprintf(out, "%s,%d.5,%d.75\n", i % 3 ? "red" : "blue", i * 7 % 11, i * 31 % 97);
+}
+static void regression(int i, char *out)
+{
+    sprintf(out, "%d.5,%d,%d.%d\n", i % 7, i * 3 % 11, i * 31 % 97, i % 8 + 1);
+}
+static void categories(int i, char *out)
+{
+    static const char *const colour[] = {"red", "green", "blue"};
+    sprintf(out, "%d,%s,%s,%s\n", i * 3 % 7, colour[i % 3], i % 2 ? "yes" : "no",
+            i % 5 ? "p" : "q");
+}
+static void dated(int i, char *out)
+{
+    sprintf(out, "2024-01-%02d,%d.5,%s,%s\n", i % 28 + 1, i * 3 % 7, i % 3 ? "True" : "false",
+            i % 2 ? "p" : "q");
+}
+static void numbered_id(int i, char *out)
+{
+    sprintf(out, "%d,%d.5,%s\n", 1000 + i * 37 % 101, i * 3 % 7, i % 2 ? "p" : "q");
+}
+
+static void test_index(void **state)
+{
+    bdml_handle *h = *state;
+    logged l = {""};
+    bdml_set_log(h, keep_log, &l);
+    bdml_dataset *data = read_text(h, "i.csv", table(",u,v,class\n", 40, counted));
+    assert_int_equal(data->d, 2);
+    assert_string_equal(data->feature_name[0], "u");
+    check_true(
+        strstr(l.text, "column 1 (x1) numbers the rows and is left out; --index-column none"));
+    bdml_free_dataset(data);
+    data = read_text(h, "i.csv", table("", 40, counted)); /* it counts, whatever its name */
+    assert_int_equal(data->d, 2);
+    bdml_free_dataset(data);
+    data = read_text(h, "i.csv", table("Unnamed: 0,u,v,class\n", 40, shuffled)); /* of a sample */
+    assert_int_equal(data->d, 2);
+    bdml_free_dataset(data);
+    data = read_text(h, "i.csv", table("t,u,v,class\n", 40, shuffled)); /* a feature like others */
+    assert_int_equal(data->d, 3);
+    bdml_free_dataset(data);
+    data = read_text(h, "i.csv", table("", 10, counted)); /* too few to be sure */
+    assert_int_equal(data->d, 3);
+    bdml_free_dataset(data);
+    set(h, "index-column", "none");
+    data = read_text(h, "i.csv", table(",u,v,class\n", 40, counted));
+    assert_int_equal(data->d, 3);
+    bdml_free_dataset(data);
+    set(h, "index-column", "u");
+    data = read_text(h, "i.csv", table(",u,v,class\n", 40, counted));
+    assert_string_equal(data->feature_name[1], "v");
+    bdml_free_dataset(data);
+    set(h, "index-column", "w");
+    must_refuse(h, "i.csv", table(",u,v,class\n", 40, counted), BDML_ERR_DATA,
+                "--index-column: no column is called 'w'");
+}
+
+/* As R writes it: one name less than columns. */
+static void test_row_names(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_text(h, "r.txt", "\"u\" \"v\" \"s\"\n\"a\" 1 2 p\n\"b\" 3 4 q\n");
+    check_rows(data, 2, 2, (const double[]){1, 2, 3, 4}, (const char *const[]){"p", "q"});
+    assert_string_equal(data->feature_name[0], "u");
+    bdml_free_dataset(data);
+}
+
+static void test_lists(void **state)
+{
+    bdml_handle *h = *state;
+    const char *text = "a,b,c,d,class\n1,2,3,4,p\n5,6,7,8,q\n";
+    set(h, "columns", "b, 3-4");
+    bdml_dataset *data = read_text(h, "l.csv", text);
+    check_rows(data, 2, 3, (const double[]){2, 3, 4, 6, 7, 8}, (const char *const[]){"p", "q"});
+    bdml_free_dataset(data);
+    set(h, "drop", "c");
+    data = read_text(h, "l.csv", text);
+    check_rows(data, 2, 2, (const double[]){2, 4, 6, 8}, (const char *const[]){"p", "q"});
+    bdml_free_dataset(data);
+    set(h, "columns", "");
+    set(h, "drop", "2-");
+    must_refuse(h, "l.csv", text, BDML_ERR_DATA, "no column of numbers beside the label");
+    set(h, "drop", "class"); /* what is dropped is not the label either */
+    data = read_text(h, "l.csv", text);
+    assert_int_equal(data->d, 3);
+    assert_string_equal(data->class_name[0], "4");
+    bdml_free_dataset(data);
+    set(h, "drop", "9");
+    must_refuse(h, "l.csv", text, BDML_ERR_DATA, "--drop: '9' is not among the columns 1 to 5");
+    set(h, "drop", "wat");
+    must_refuse(h, "l.csv", text, BDML_ERR_DATA, "--drop: no column is called 'wat'");
+    must_refuse(h, "l.csv", "1,2,p\n3,4,q\n", BDML_ERR_DATA, "for there is no header");
+    set(h, "drop", "1,3");
+    data = read_text(h, "l.svm", "0 1:1 2:2 3:3 4:4\n1 1:5 2:6 3:7 4:8\n"); /* any format */
+    check_rows(data, 2, 2, (const double[]){2, 4, 6, 8}, (const char *const[]){"0", "1"});
+    bdml_free_dataset(data);
+}
+
+static void test_label_that_is_none(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_text(h, "n.csv", table("", 90, label_first));
+    check_fails(
+        h, bdml_dataset_need_classes(h, data), BDML_ERR_DATA,
+        "column 3, taken for the label as it is the last, has 90 different numbers in 90 rows: "
+        "measurements, it seems, not classes; column 1 looks like the label: --label 1");
+    bdml_free_dataset(data);
+    data = read_text(h, "n.csv", table("u,v,price\n", 60, regression));
+    check_fails(h, bdml_dataset_need_classes(h, data), BDML_ERR_DATA, "--label price");
+    bdml_free_dataset(data);
+    set(h, "label", "price"); /* who says so is believed */
+    logged l = {""};
+    bdml_set_log(h, keep_log, &l);
+    data = read_text(h, "n.csv", table("u,v,price\n", 60, regression));
+    check_ok(h, bdml_dataset_need_classes(h, data));
+    check_true(strstr(l.text, "column 3 (price), taken for the label, has 60 different numbers"));
+    bdml_free_dataset(data);
+    set(h, "label", "1");
+    data = read_text(h, "n.csv", table("", 90, label_first));
+    check_ok(h, bdml_dataset_need_classes(h, data));
+    assert_int_equal(data->classes, 3);
+    assert_string_equal(data->label_name, "1");
+    bdml_free_dataset(data);
+}
+
+static void test_advice(void **state)
+{
+    bdml_handle *h = *state;
+    must_refuse(h, "a.csv", table("kind,u,v\n", 60, words_first), BDML_ERR_DATA,
+                "'blue' is not a number; this column looks like the label: --label kind");
+    must_refuse(h, "a.csv", table("", 60, words_first), BDML_ERR_DATA, "--label 1");
+    must_refuse(h, "a.csv", table("u,colour,ok,class\n", 60, categories), BDML_ERR_DATA,
+                "'red' is not a number; --encode onehot turns columns of words into 0/1 columns, "
+                "--drop colour,ok leaves them out");
+    must_refuse(h, "a.csv", table("", 60, categories), BDML_ERR_DATA, "--drop 2,3"); /* no header */
+    must_refuse(h, "a.csv", table("day,u,ok,class\n", 60, dated), BDML_ERR_DATA,
+                "looks like a date or a time: leave it out with --drop day");
+    must_refuse(h, "a.csv", "u;v;class\n1,5;2;p\n2,5;3;q\n", BDML_ERR_DATA,
+                "'1,5' is not a number; it has a decimal comma: read such a file with --decimal ,");
+    must_refuse(h, "a.csv", "u,v,class\n1,2,p\n2,3,q\n3,x,q\n4,4,p\n", BDML_ERR_DATA,
+                "line 4, column 2 (v): 'x' is not a number; the others of this column are numbers");
+    logged l = {""};
+    bdml_set_log(h, keep_log, &l);
+    bdml_free_dataset(read_text(h, "a.csv", table("ID,u,class\n", 60, numbered_id)));
+    check_true(strstr(l.text, "leave it out with --drop ID"));
+}
+
+static void test_values(void **state)
+{
+    bdml_handle *h = *state;
+    set(h, "drop", "day");
+    bdml_dataset *data =
+        read_text(h, "v.csv", table("day,u,ok,class\n", 4, dated)); /* truth values */
+    check_rows(data, 4, 2, (const double[]){0.5, 0, 3.5, 1, 6.5, 1, 2.5, 0},
+               (const char *const[]){"q", "p", "q", "p"});
+    bdml_free_dataset(data);
+    set(h, "drop", "");
+    set(h, "decimal", ",");
+    data = read_text(h, "v.csv", "1,5;2;0\n2,5;3;1\n");
+    check_rows(data, 2, 2, (const double[]){1.5, 2, 2.5, 3}, (const char *const[]){"0", "1"});
+    bdml_free_dataset(data);
+    must_refuse(h, "v.csv", "1.5,2,0\n2.5,3,1\n", BDML_ERR_DATA, "cannot stand before decimals");
+    set(h, "separator", ",");
+    must_refuse(h, "v.csv", "1,5;2;0\n", BDML_ERR_DATA, "--separator says what else does");
+    set(h, "separator", "xy");
+    const char *path = write_text("v.csv", "1;2\n");
+    bdml_dataset *none;
+    check_fails(h, bdml_read_dataset(h, path, &none), BDML_ERR_ARGUMENT,
+                "separator must be one character");
+    set(h, "decimal", ".");
+    set(h, "separator", "|");
+    data = read_text(h, "v.csv", "1|2|p,r\n3|4|q\n"); /* a comma is text here */
+    check_rows(data, 2, 2, (const double[]){1, 2, 3, 4}, (const char *const[]){"p,r", "q"});
+    bdml_free_dataset(data);
+}
+
+static void test_words(void **state)
+{
+    bdml_handle *h = *state;
+    set(h, "encode", "onehot");
+    bdml_dataset *data = read_text(h, "w.csv", table("u,colour,ok,class\n", 6, categories));
+    static const char *const names[] = {"u", "colour=blue", "colour=green", "colour=red", "ok=yes"};
+    assert_int_equal(data->d, 5);
+    for (int j = 0; j < 5; j++) assert_string_equal(data->feature_name[j], names[j]);
+    const double first[] = {0, 0, 0, 1, 0}, second[] = {3, 0, 1, 0, 1};
+    assert_memory_equal(data->x, first, sizeof first);
+    assert_memory_equal(data->x + 5, second, sizeof second);
+    /* What a model wants is found by name, in any order, its words among them. */
+    const bdml_wanted wanted = {5, data->feature_name, "class"};
+    const char *path =
+        write_text("w2.csv", "ok,more,class,u,colour\nyes,1,p,9,green\nno,2,q,8,pink\n");
+    bdml_source *s;
+    bdml_block b;
+    check_ok(h, bdml_source_open(h, &h->options.input, path, &wanted, &s));
+    check_ok(h, bdml_block_init(h, 4, 5, &b));
+    logged l = {""};
+    bdml_set_log(h, keep_log, &l);
+    check_ok(h, bdml_source_next(h, s, &b));
+    const double found[] = {9, 0, 1, 0, 1, 8, 0, 0, 0, 0};
+    assert_int_equal(b.n, 2);
+    assert_memory_equal(b.x, found, sizeof found);
+    assert_string_equal(s->classes.text[b.label[1]], "q");
+    check_true(strstr(l.text, "'pink' of column colour was not met in training"));
+    bdml_block_free(&b);
+    bdml_source_close(s);
+    bdml_free_dataset(data);
+    unlink(path);
+    data = read_text(h, "w.arff",
+                     "@relation r\n@attribute c {x,y,z}\n@attribute u numeric\n"
+                     "@attribute class {p,q}\n@data\ny,1,p\nx,2,q\n");
+    check_rows(data, 2, 4, (const double[]){0, 1, 0, 1, 1, 0, 0, 2},
+               (const char *const[]){"p", "q"});
+    bdml_free_dataset(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(test_index),  handle_test(test_row_names),
+        handle_test(test_lists),  handle_test(test_label_that_is_none),
+        handle_test(test_advice), handle_test(test_values),
+        handle_test(test_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
