@@ -118,11 +118,13 @@ static bdml_status describe_training(bdml_handle *h, bdml_model *model, char **t
     static double x[] = {1, 2, 3, 4};
     static char source[] = "points.csv";
     const bdml_dataset data = {.n = 2, .d = 2, .x = x, .source = source};
-    bdml_options o = h->options;
+    bdml_options o = h->options, asked = o;
+    asked.prepare.scale.value = BDML_SCALE_AUTO;
+    asked.neighbors.neighbors.automatic = asked.train.tune.value = true;
     o.solve.gap.value = 0.5;
     o.prepare.scale.value = BDML_SCALE_ZSCORE;
     BDML_TRY(bdml_describe_training(h, &o, bdml_method_at(0), &data, 0.0, model));
-    return bdml_describe_auto(h, &o, true, true, model);
+    return bdml_describe_auto(h, &asked, &o, "lmnn", model);
 }
 
 static bdml_status write_path(bdml_handle *h, bdml_model *model, char **text)

@@ -24,6 +24,37 @@ static void make_points(points *p)
     p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL};
 }
 
+/* ---- the paper's form ---------------------------------------------------------------------------------------- */
+
+/* Its objective and neighbours are those of a stated problem, its reference the space as it is; cap and weight are open. */
+static void papers_form_leaves_cap_and_weight_open(void **state)
+{
+    bdml_handle *h = *state;
+    points p;
+    bdml_plan plan;
+    make_points(&p);
+    check_ok(h, bdml_set(h, "recipe", "paper"));
+    check_ok(h, bdml_set(h, "rule", "nearest"));
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(plan.source, BDML_FROM_RULE);
+    assert_int_equal(plan.pull, BDML_PULL_TARGETS);
+    assert_int_equal(plan.references, 1);
+    assert_int_equal(plan.reference[0], BDML_REFERENCE_NONE);
+    assert_int_equal(plan.passes, 1);
+    assert_int_equal(plan.pass[0], 0);
+    check_true(plan.caps > 1 && plan.weights > 1);
+    bdml_plan_free(&plan);
+    check_ok(h, bdml_set(h, "distortion", "1e5"));
+    check_ok(h, bdml_set(h, "reference", "zscore"));
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(plan.reference[0], BDML_REFERENCE_ZSCORE);
+    assert_int_equal(plan.caps, 1);
+    check_close(plan.cap[0], 1e5, 0);
+    bdml_plan_free(&plan);
+    check_ok(h, bdml_set(h, "rank", "2"));
+    check_fails(h, bdml_plan_make(h, &h->options, &p.t, &plan), BDML_ERR_ARGUMENT, "full rank");
+}
+
 /* ---- the rule --------------------------------------------------------------------------------------------- */
 
 /* Four parts, two caps: the larger is better by 1 on average, s = 1.155 in the difference, so that its plain standard
@@ -266,6 +297,7 @@ int main(void)
         handle_test(second_pass_adds_neighbours),
         handle_test(references_are_named),
         handle_test(given_settings_are_not_open),
+        handle_test(papers_form_leaves_cap_and_weight_open),
     };
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@
 #define BDML_KIND_CHOICES(X)       X(KIND, PAIR, "pair") X(KIND, TRIPLET, "triplet")
 #define BDML_RULE_CHOICES(X) \
     X(RULE, AUTO, "auto") X(RULE, CLASS, "class") X(RULE, NEAREST, "nearest") X(RULE, BALL, "ball")
+#define BDML_RECIPE_CHOICES(X) X(RECIPE, DEFAULT, "default") X(RECIPE, PAPER, "paper")
 #define BDML_LOSS_CHOICES(X) X(LOSS, SQUARED_HINGE, "squared-hinge") X(LOSS, HINGE, "hinge")
 #define BDML_SOLVER_CHOICES(X) \
     X(SOLVER, ENGINE, "engine") X(SOLVER, MWU, "mwu") X(SOLVER, MWU_CONE, "mwu-cone")
@@ -80,6 +81,7 @@ BDML_CHOICE_TYPE(bdml_search_way, SEARCH);
 BDML_CHOICE_TYPE(bdml_candidates, CANDIDATES);
 BDML_CHOICE_TYPE(bdml_kind, KIND);
 BDML_CHOICE_TYPE(bdml_rule, RULE);
+BDML_CHOICE_TYPE(bdml_recipe, RECIPE);
 BDML_CHOICE_TYPE(bdml_loss, LOSS);
 BDML_CHOICE_TYPE(bdml_solver, SOLVER);
 BDML_CHOICE_TYPE(bdml_row_scaling, ROW_SCALING);

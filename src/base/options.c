@@ -206,6 +206,31 @@ static void store(bdml_options *options, int i, const bdml_parsed *v, const char
     }
 }
 
+bool bdml_options_given(const bdml_options *o, bdml_opt id)
+{
+    const void *field = (const char *)o + place[id];
+    switch (table[id].type) {
+    case BDML_OPTION_FLAG:
+        return ((const bdml_flag *)field)->given;
+    case BDML_OPTION_INT:
+        return ((const bdml_int *)field)->given;
+    case BDML_OPTION_REAL:
+        return ((const bdml_real *)field)->given;
+    case BDML_OPTION_CHOICE:
+        return ((const bdml_choice *)field)->given;
+    case BDML_OPTION_TEXT:
+        break;
+    }
+    return ((const bdml_text *)field)->given;
+}
+
+void bdml_options_put(bdml_options *o, bdml_opt id, double value)
+{
+    bdml_parsed v = {.i = (int64_t)value, .r = value};
+    assert(table[id].type == BDML_OPTION_INT || table[id].type == BDML_OPTION_REAL);
+    store(o, (int)id, &v, NULL, true);
+}
+
 static void store_default(const bdml_handle *h, bdml_options *options, int i)
 {
     bdml_parsed v = {0};
@@ -339,12 +364,10 @@ int bdml_is_given(const bdml_handle *h, const char *name)
     return i >= 0 && h->text[i] != NULL;
 }
 
-double bdml_get_number(const bdml_handle *h, const char *name)
+double bdml_options_number(const bdml_options *o, bdml_opt id)
 {
-    int i = h && name ? find_option(name) : -1;
-    if (i < 0) return NAN;
-    const void *field = (const char *)&h->options + place[i];
-    switch (table[i].type) {
+    const void *field = (const char *)o + place[id];
+    switch (table[id].type) {
     case BDML_OPTION_FLAG:
         return ((const bdml_flag *)field)->value;
     case BDML_OPTION_INT:
@@ -357,4 +380,10 @@ double bdml_get_number(const bdml_handle *h, const char *name)
         break;
     }
     return NAN;
+}
+
+double bdml_get_number(const bdml_handle *h, const char *name)
+{
+    int i = h && name ? find_option(name) : -1;
+    return i < 0 ? NAN : bdml_options_number(&h->options, (bdml_opt)i);
 }

@@ -125,6 +125,12 @@ typedef enum bdml_opt {
 int bdml_choice_index(const char *choices, const char *word);
 const char *bdml_choice_word(const char *choices, int index, size_t *n);
 
+/* By id: was the setting given; its value as a number, NaN for a text; another number in its place, as if given, for
+ * settings that are whole or real numbers. */
+bool bdml_options_given(const bdml_options *o, bdml_opt id);
+double bdml_options_number(const bdml_options *o, bdml_opt id);
+void bdml_options_put(bdml_options *o, bdml_opt id, double value);
+
 /* All settings at their defaults, whatever is set on the handle. */
 void bdml_options_default(const bdml_handle *h, bdml_options *out);
 

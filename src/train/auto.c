@@ -1,9 +1,9 @@
-/* auto.c - scale and number of neighbours by cross-validation inside the training data, for any method
- * (settings scale = auto, neighbors = auto).
+/* auto.c - scale, main parameter and number of neighbours by cross-validation inside the training data, for any
+ * method (settings scale = auto, tune = yes, neighbors = auto).
  *
- * Stratified folds; per fold and scale the method is fitted once on the rows of the fold and every number
- * of neighbours votes on the rows left out. The pair with the fewest errors is taken; of equals, the
- * scale that stands first and the fewest neighbours. Method bdml chooses its own scale with the
+ * Stratified folds; per fold, scale and value of the parameter the method is fitted once on the rows of the fold and
+ * every number of neighbours votes on the rows left out. The choice with the fewest errors is taken; of equals, the
+ * scale that stands first, then the value, then the fewest neighbours. Method bdml chooses its own scale with the
  * reference (select.c): the points are left to it as they are. */
 #include "train/train.h"
 
@@ -11,6 +11,7 @@
 
 #include "neighbors/neighbors.h"
 #include "train/plan.h"
+#include "train/tuning.h"
 
 enum { FOLDS_SMALL = 5, FOLDS_LARGE = 3, FEW = 500, SCALES = 3, VOTES = 8, MOST_VOTES = 21 };
 static const bdml_scaling scales[SCALES] = {BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX};
@@ -21,24 +22,29 @@ typedef struct search {
     const bdml_options *o;
     const bdml_method *method;
     const bdml_dataset *data;
-    int folds, scales, votes;
+    int folds, scales, values, votes;
+    const bdml_tuning *tuning; /* or NULL: one value, which stands */
     bdml_scaling scale[SCALES];
     int vote[VOTES];
     int32_t *fold;
-    int64_t *wrong; /* per fold, scale and vote; -1: could not be fitted */
+    int64_t *wrong; /* per fold, scale, value and vote; -1: could not be fitted */
     int64_t refused;
     char why[BDML_ERROR_SIZE]; /* the first job that could not */
 } search;
 
 bool bdml_auto_wanted(const bdml_options *o)
 {
-    return o->prepare.scale.value == BDML_SCALE_AUTO || o->neighbors.neighbors.automatic;
+    return o->prepare.scale.value == BDML_SCALE_AUTO || o->neighbors.neighbors.automatic ||
+           o->train.tune.value;
 }
 
 static void list_candidates(search *s)
 {
     const bdml_options *o = s->o;
-    bool own = s->method->fit == bdml_fit_bdml && !bdml_plan_is_stated(o);
+    bool own = s->method->fit == bdml_fit_bdml && !bdml_plan_is_stated(o) &&
+               o->train.recipe.value == BDML_RECIPE_DEFAULT;
+    s->tuning = bdml_tuning_asked(o, s->method->name);
+    s->values = s->tuning ? s->tuning->count : 1;
     s->scales = s->votes = 1;
     s->scale[0] = (bdml_scaling)o->prepare.scale.value;
     s->vote[0] = (int)o->neighbors.neighbors.value;
@@ -50,6 +56,16 @@ static void list_candidates(search *s)
         s->votes = VOTES;
         memcpy(s->vote, votes, sizeof votes);
     }
+}
+
+/* The settings of candidate fit number k: the scale, then the value. */
+static bdml_options settings_of(const search *s, int k)
+{
+    bdml_options o = *s->o;
+    o.prepare.scale.value = s->scale[k / s->values];
+    if (s->tuning) bdml_options_put(&o, s->tuning->option, s->tuning->value[k % s->values]);
+    o.train.tune.value = false;
+    return o;
 }
 
 /* ---- one fold ---------------------------------------------------------------------------------------- */
@@ -109,11 +125,11 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     int64_t *wrong = s->wrong + job * s->votes;
     bdml_dataset *train = NULL, *test = NULL;
     bdml_model *model = NULL;
-    bdml_options o = *s->o;
+    int fits = s->scales * s->values;
+    bdml_options o = settings_of(s, (int)(job % fits));
 
-    o.prepare.scale.value = s->scale[job % s->scales];
     o.neighbors.neighbors.automatic = false;
-    BDML_GO(split_fold(own, s, (int)(job / s->scales), &train, &test));
+    BDML_GO(split_fold(own, s, (int)(job / fits), &train, &test));
     status = bdml_train_method(own, &o, s->method, train, NULL, &model);
     if (status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE || status == BDML_ERR_LAPACK) {
         note_refusal(own, job, s);
@@ -132,11 +148,11 @@ done:
 /* ---- choice ------------------------------------------------------------------------------------------- */
 
 /* Errors of a candidate over all folds, or -1: some fold could not be fitted. */
-static int64_t wrong_of(const search *s, int scale, int vote)
+static int64_t wrong_of(const search *s, int fit, int vote)
 {
     int64_t sum = 0;
     for (int f = 0; f < s->folds; f++) {
-        int64_t wrong = s->wrong[(f * s->scales + scale) * s->votes + vote];
+        int64_t wrong = s->wrong[(f * s->scales * s->values + fit) * s->votes + vote];
         if (wrong < 0) return -1;
         sum += wrong;
     }
@@ -146,12 +162,12 @@ static int64_t wrong_of(const search *s, int scale, int vote)
 static bool find_best(const search *s, bdml_options *o)
 {
     int64_t least = -1;
-    for (int scale = 0; scale < s->scales; scale++)
+    for (int fit = 0; fit < s->scales * s->values; fit++)
         for (int vote = 0; vote < s->votes; vote++) {
-            int64_t wrong = wrong_of(s, scale, vote);
+            int64_t wrong = wrong_of(s, fit, vote);
             if (wrong < 0 || (least >= 0 && wrong >= least)) continue;
             least = wrong;
-            o->prepare.scale.value = s->scale[scale];
+            *o = settings_of(s, fit);
             o->neighbors.neighbors.value = s->vote[vote];
         }
     return least >= 0;
@@ -163,13 +179,13 @@ static bdml_status cross_validate(bdml_handle *h, search *s, bdml_options *o)
     int jobs;
 
     s->folds = (int)BDML_MIN(s->data->n, s->data->n <= FEW ? FOLDS_SMALL : FOLDS_LARGE);
-    s->refused = jobs = s->folds * s->scales;
+    s->refused = jobs = s->folds * s->scales * s->values;
     BDML_NEW(h, s->fold, s->data->n);
     BDML_NEW(h, s->wrong, jobs * s->votes);
     for (int i = 0; i < jobs * s->votes; i++) s->wrong[i] = -1;
     BDML_GO(bdml_split_folds(h, s->data->n, s->data->y, s->folds, (uint64_t)o->general.seed.value,
                              0, s->fold));
-    bdml_jobs run = {.what = "choice of scale and neighbors",
+    bdml_jobs run = {.what = "choice of settings",
                      .total = jobs,
                      .count = jobs,
                      .workers = bdml_threads(h),
@@ -177,7 +193,7 @@ static bdml_status cross_validate(bdml_handle *h, search *s, bdml_options *o)
                      .user = s};
     BDML_GO(bdml_jobs_run(h, &run));
     if (!find_best(s, o))
-        status = bdml_fail(h, BDML_ERR_DATA, "no scale could be fitted in every fold: %s", s->why);
+        status = bdml_fail(h, BDML_ERR_DATA, "no choice could be fitted in every fold: %s", s->why);
 done:
     free(s->fold);
     free(s->wrong);
@@ -190,14 +206,15 @@ bdml_status bdml_auto_choose(bdml_handle *h, bdml_options *o, const bdml_method 
     const bdml_options asked = *o;
     search s = {.o = &asked, .method = method, .data = data};
     list_candidates(&s);
-    if (s.scales * s.votes == 1) {
-        o->prepare.scale.value = s.scale[0];
+    if (s.scales * s.values * s.votes == 1) {
+        *o = settings_of(&s, 0);
         return BDML_OK;
     }
     if (constraints || bdml_constraint_files_given(&o->constraints))
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "scale and neighbors are chosen by folds of the rows, which given "
-                         "constraints do not allow: say which");
+        return bdml_fail(
+            h, BDML_ERR_ARGUMENT,
+            "scale, neighbors and what tune chooses are chosen by folds of the rows, which "
+            "given constraints do not allow: say which");
     BDML_TRY(bdml_dataset_need_classes(h, data));
     return cross_validate(h, &s, o);
 }

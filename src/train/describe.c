@@ -1,6 +1,8 @@
 /* describe.c - structs of training as JSON: the description of a model. */
 #include "train/describe.h"
 
+#include "train/tuning.h"
+
 #include <inttypes.h>
 
 /* Put a value into the description. */
@@ -134,13 +136,20 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
     return tell(h, model, "selection", o);
 }
 
-bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *chosen, bool scale,
-                               bool neighbors, bdml_model *model)
+bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *asked,
+                               const bdml_options *chosen, const char *method, bdml_model *model)
 {
+    const bdml_tuning *tuned = bdml_tuning_asked(asked, method);
+    bool scale = asked->prepare.scale.value == BDML_SCALE_AUTO;
+    if (!scale && !tuned && !asked->neighbors.neighbors.automatic) return BDML_OK;
     json_t *o = json_incref(part_of(h, model, "selection"));
     if (scale)
         bdml_json_put(&o, "scale", bdml_json_word(BDML_WORDS(SCALE), chosen->prepare.scale.value));
-    if (neighbors) bdml_json_put(&o, "neighbors", json_integer(chosen->neighbors.neighbors.value));
+    if (tuned)
+        bdml_json_put(&o, bdml_option_at((int)tuned->option)->name,
+                      json_real(bdml_options_number(chosen, tuned->option)));
+    if (asked->neighbors.neighbors.automatic)
+        bdml_json_put(&o, "neighbors", json_integer(chosen->neighbors.neighbors.value));
     return tell(h, model, "selection", o);
 }
 

@@ -15,9 +15,10 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
 /* "low_rank": what was learned, and the bracket [joint lower bound, achieved] where there is a report. */
 bdml_status bdml_describe_rank(bdml_handle *h, const bdml_lowrank_settings *s, const char *start,
                                const bdml_lowrank_report *r, bdml_model *model);
-/* Scale and neighbours that were chosen, into "selection", where bdml_predict finds the latter. */
-bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *chosen, bool scale,
-                               bool neighbors, bdml_model *model);
+/* Scale, main parameter and neighbours that were asked to be chosen, into "selection", where bdml_predict finds the
+ * last. */
+bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *asked,
+                               const bdml_options *chosen, const char *method, bdml_model *model);
 /* Method, data and the settings that were changed: enough to train the same model again. What differs from run to
  * run stands under "times" alone. */
 bdml_status bdml_describe_training(bdml_handle *h, const bdml_options *o, const bdml_method *method,

@@ -64,6 +64,26 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
     return set_references(h, p, sizeof kinds / sizeof *kinds, kinds);
 }
 
+/* The paper's form: its objective, its neighbours, the space as it is for reference. The cap and the weight are
+ * chosen, as it chooses its parameters; the rest of the recipe is not used. */
+static bdml_status plan_paper(bdml_handle *h, bdml_plan *p)
+{
+    static const bdml_reference_kind none = BDML_REFERENCE_NONE;
+    const bdml_options *o = p->o;
+
+    if (o->rank.rank.value > 0)
+        return bdml_fail(
+            h, BDML_ERR_ARGUMENT,
+            "recipe paper chooses the cap of a metric of full rank; with rank, state the "
+            "problem (distortion, rule) or leave recipe out");
+    p->source = BDML_FROM_RULE;
+    p->weighing = BDML_WEIGH_ALIKE;
+    if (!o->solve.distortion.automatic) only_cap(p, o->solve.distortion.value);
+    if (!o->solve.softness.automatic) only_weight(p, o->solve.softness.value);
+    only_pass(p, (int)o->train.passes.value - 1);
+    return set_references(h, p, 1, &none);
+}
+
 /* Pairs whose cap is ours to choose: the two ways to score a pair are candidates too, there is one pass. */
 static bdml_status plan_pairs(bdml_handle *h, bdml_plan *p)
 {
@@ -99,8 +119,10 @@ static bdml_status plan_stated(bdml_handle *h, bool given, bdml_plan *p)
 
 bool bdml_plan_is_stated(const bdml_options *o)
 {
+    bool paper =
+        o->train.recipe.value == BDML_RECIPE_PAPER; /* there the rule leaves cap and weight open */
     return o->solve.solver.value != BDML_SOLVER_ENGINE || o->solve.hard.value ||
-           o->solve.diagonal.value || o->constraints.rule.value != BDML_RULE_AUTO ||
+           o->solve.diagonal.value || (o->constraints.rule.value != BDML_RULE_AUTO && !paper) ||
            o->solve.trace.value > 0.0;
 }
 
@@ -167,7 +189,7 @@ bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_tra
     if (c || bdml_constraint_files_given(&o->constraints) || bdml_plan_is_stated(o))
         return plan_stated(h, c != NULL, plan);
     BDML_TRY(check_classes(h, t));
-    return plan_recipe(h, plan);
+    return o->train.recipe.value == BDML_RECIPE_PAPER ? plan_paper(h, plan) : plan_recipe(h, plan);
 }
 
 bdml_status bdml_plan_path(bdml_handle *h, const bdml_options *o, int caps, const double *cap,

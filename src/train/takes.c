@@ -1,5 +1,6 @@
 /* takes.c - which settings a method reads: for tools that offer each method its own settings and no others. */
 #include "train/train.h"
+#include "train/tuning.h"
 
 #include <string.h>
 
@@ -76,5 +77,6 @@ int bdml_method_takes(int method, int option)
     const bdml_method *m = bdml_method_at(method);
     if (!m || !bdml_option_at(option) || option == BDML_OPT_METHOD) return 0;
     if (is_everyones(option)) return 1;
+    if (option == BDML_OPT_TUNE) return bdml_tuning_for(m->name) != NULL;
     return strcmp(m->name, "bdml") == 0 ? is_of_bdml(option) : is_listed(m->name, option);
 }

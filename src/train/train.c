@@ -82,19 +82,18 @@ done:
     return status;
 }
 
-/* Settle scale and neighbors and train with them. The number of neighbours is said by the choice alone: the
+/* Settle scale, main parameter and neighbors and train with them. The number of neighbours is said by the choice alone: the
  * setting stays auto. */
 static bdml_status train_auto(bdml_handle *h, const bdml_options *o, const bdml_method *method,
                               const bdml_dataset *data, const bdml_constraints *given,
                               bdml_model **out)
 {
-    bdml_options chosen = *o, own = *o;
+    bdml_options chosen = *o, own;
     BDML_TRY(bdml_auto_choose(h, &chosen, method, data, given));
-    own.prepare.scale.value = chosen.prepare.scale.value;
+    own = chosen;
+    own.neighbors = o->neighbors;
     bdml_status status = train(h, &own, method, data, given, NULL, out);
-    if (status == BDML_OK)
-        status = bdml_describe_auto(h, &chosen, o->prepare.scale.value == BDML_SCALE_AUTO,
-                                    o->neighbors.neighbors.automatic, *out);
+    if (status == BDML_OK) status = bdml_describe_auto(h, o, &chosen, method->name, *out);
     if (status == BDML_OK || status == BDML_ERR_INFEASIBLE) return status;
     bdml_free_model(*out);
     *out = NULL;
