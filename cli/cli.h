@@ -167,7 +167,7 @@ void cli_cell_real(cli_table *t, const char *fmt, double v); /* "-" for NaN, "in
 /* Prints, with the first column cut so that the table stays under 80 columns, and frees. */
 bdml_status cli_table_print(cli_table *t, FILE *f);
 
-/* curves.c: lines through points, drawn by gnuplot; y[s * points + k], NaN: no point. */
+/* curves.c: lines through points; y[s * points + k], NaN: no point. */
 typedef struct cli_curves {
     const char *title, *x_label, *y_label;
     bool log_x, log_y;

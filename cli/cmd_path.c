@@ -146,7 +146,7 @@ bdml_status cli_path(cli *c)
     }
     if (table[0]) GO(write_table(c, table));
     if (plot[0]) {
-        GO(cli_wrote(c, study_figure_write(c->h, "path", c->result, plot, &drawn)));
+        GO(cli_wrote(c, study_figure_write(c->h, "path", c->result, plot, 0, &drawn)));
         cli_put(c->result, "plot", drawn ? client_text(plot) : json_null());
     }
 done:

@@ -145,10 +145,12 @@ bdml_status cli_plot(cli *c)
     GO(take_files(c, runs));
     const json_t *run = choose(runs, &name);
     if (!name[0]) name = "ellipsoids";
-    GO(cli_wrote(c, study_figure_write(c->h, name, run, path, &drawn)));
+    GO(cli_wrote(c,
+                 study_figure_write(c->h, name, run, path, (int)c->own[CLI_OPT_WIDTH].i, &drawn)));
+    if (!drawn) GO(cli_wrote(c, client_fail(c->h, BDML_ERR_IO, "%s was not drawn", path)));
     cli_put(c->result, "figure", client_text(name));
-    cli_put(c->result, "plot", drawn ? client_text(path) : json_null());
-    if (drawn && cli_chatty(c)) printf("%s: %s\n", path, name);
+    cli_put(c->result, "plot", client_text(path));
+    if (cli_chatty(c)) printf("%s: %s\n", path, name);
 done:
     json_decref(runs);
     return status;

@@ -74,66 +74,6 @@ static void print_differences(const json_t *list)
     }
 }
 
-/* ---- picture --------------------------------------------------------------------------------------------- */
-
-static void fill(const json_t *list, double *v)
-{
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item) v[i] = json_number_value(item);
-}
-
-/* Method and area, as a label. */
-static bdml_status draw(cli *c, const char *file, bool *drawn)
-{
-    enum { LABEL = 96, PLOT_WIDTH = 520, KEY_HEIGHT = 20 }; /* a square above the key */
-    bdml_status status = BDML_OK;
-    const json_t *methods = json_object_get(c->result, "methods");
-    size_t count = json_array_size(methods), i, points;
-    json_t *row = json_object_get(json_array_get(methods, 0), "roc");
-    double *v = NULL;
-    char(*label)[LABEL] = NULL;
-    study_plot_series *series = NULL;
-
-    points = json_array_size(json_object_get(row, "false_positive"));
-    NEW(c->h, v, 2 * count * points);
-    NEW(c->h, label, count);
-    NEW(c->h, series, count);
-    json_array_foreach(methods, i, row)
-    {
-        const json_t *roc = json_object_get(row, "roc");
-        double *x = v + 2 * i * points, *y = x + points;
-        fill(json_object_get(roc, "false_positive"), x);
-        fill(json_object_get(roc, "true_positive"), y);
-        snprintf(label[i], LABEL, "%s (AUC %.3f)", client_string(row, "method"),
-                 client_real(row, "auc"));
-        series[i] = (study_plot_series){.title = label[i],
-                                        .style = STUDY_PLOT_LINE,
-                                        .colour = (int)(i % 8),
-                                        .n = (int64_t)points,
-                                        .x = x,
-                                        .y = y};
-    }
-    const study_plot_panel panel = {.x_label = "false positive rate",
-                                    .y_label = "true positive rate",
-                                    .x_max = 1.0,
-                                    .y_max = 1.0,
-                                    .series_count = (int)count,
-                                    .series = series};
-    const char *name = strrchr(c->argument[0], '/');
-    const study_plot plot = {.title = name ? name + 1 : c->argument[0],
-                             .width = PLOT_WIDTH,
-                             .height = PLOT_WIDTH + KEY_HEIGHT * (int)count,
-                             .panel_count = 1,
-                             .panel = &panel};
-    status = study_plot_write(c->h, &plot, file, drawn);
-done:
-    free(v);
-    free(label);
-    free(series);
-    return status;
-}
-
 bdml_status cli_verify(cli *c)
 {
     bdml_status status = BDML_OK;
@@ -146,7 +86,7 @@ bdml_status cli_verify(cli *c)
     GO(bdml_read_dataset(c->h, c->argument[0], &data));
     GO(bdml_verify(c->h, data, &json));
     GO(cli_take_result(c, json));
-    if (plot[0]) GO(cli_wrote(c, draw(c, plot, &drawn)));
+    if (plot[0]) GO(cli_wrote(c, study_figure_write(c->h, "roc", c->result, plot, 0, &drawn)));
     if (drawn) cli_put(c->result, "plot", client_text(plot));
     cli_progress_clear(c);
     if (cli_json(c)) goto done;

@@ -145,7 +145,7 @@ static const cli_command commands[] = {
      "Data "
      "that are not bundled are looked for in $BDML_DATA, else in ../shared/data; what cannot be "
      "run "
-     "without them says so. With -o the picture of one study is drawn by gnuplot, where that is "
+     "without them says so. With -o the picture of one study is drawn, where that is "
      "installed.",
      COMMON "output reproduce --splits --rounds --rho-negative --row-scaling --distortion-weight "
             "--weight-floor",

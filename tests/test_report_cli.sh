@@ -27,7 +27,7 @@ cd "$work" || exit 1
 "$bdml" train "$BDML_SOURCE/data/iris.csv" --hard --distortion 10 -o i.bdml --json >infeasible.json 2>/dev/null
 check "report of results" "$bdml" report eval.json path.json train.json -o all.html
 for words in "Error of each method" "Error against distortion" "The certificate" "Spectrum of M" \
-    "What is mistaken for what" "bdml eval" "prefers-color-scheme:dark"; do
+    "What is mistaken for what" "bdml eval" "prefers-color-scheme: dark"; do
     check "page has '$words'" grep -q -- "$words" all.html
 done
 check "report of a proof" "$bdml" report infeasible.json -o none.html
@@ -36,12 +36,21 @@ check "report of data" "$bdml" report "$wine" --methods euclidean --splits 2 $qu
     --save data.json
 check "results are kept" "$bdml" report data.json -o again.html
 check "the same page again" cmp data.html again.html
-if command -v gnuplot >/dev/null 2>&1; then
-    for figure in errors path view spectrum convergence ellipsoids; do
-        check "plot $figure" "$bdml" plot eval.json path.json train.json --figure $figure -o $figure.svg
-        check "picture of $figure" test -s $figure.svg
-    done
+for figure in errors path view spectrum convergence ellipsoids; do
+    check "plot $figure" "$bdml" plot eval.json path.json train.json --figure $figure -o $figure.svg
+    check "picture of $figure" grep -q '<circle\|class="thin"' $figure.svg
+done
+"$bdml" plot eval.json --width 1234 -o wide.svg >/dev/null
+check "the width asked for" grep -q 'width="1234"' wide.svg
+if command -v rsvg-convert >/dev/null 2>&1; then
+    check "plot as PNG" "$bdml" plot eval.json --width 1234 -o wide.png
+    check "its width" test "$(od -An -tu1 -j16 -N4 wide.png | tr -s ' ')" = " 0 0 4 210"
 fi
+# what cannot be drawn is an error
+PATH=/nonexistent "$bdml" plot eval.json -o none.png 2>said
+check "plot that cannot draw exits 1" test $? -eq 1
+check "the package is named" grep -q librsvg2-bin said
+check "no picture then" test ! -e none.png
 # a result is not data, and not every JSON is a result
 echo '[1, 2' >broken.json
 echo '{"a": 1' >half.json

@@ -50,7 +50,7 @@ static bdml_status draw(rp_run *r, const json_t *cells, const char *path)
 {
     bool drawn;
     (void)cells;
-    return cli_wrote(r->c, study_figure_write(r->c->h, "ellipsoids", NULL, path, &drawn));
+    return cli_wrote(r->c, study_figure_write(r->c->h, "ellipsoids", NULL, path, 0, &drawn));
 }
 
 const rp_study rp_geometry = {

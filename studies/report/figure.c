@@ -1,5 +1,5 @@
 /* figure.c - the table of figures, and drawing one of them from results. */
-#include "report/figures.h"
+#include "report/page.h"
 
 #include <stdlib.h>
 
@@ -76,11 +76,9 @@ static void discard(study_drawing *d)
     free(d);
 }
 
-bdml_status study_figure_write(bdml_handle *h, const char *name, const json_t *run,
-                               const char *path, bool *drawn)
+/* Find the figure and draw it; *d is to be discarded whatever the result. */
+static bdml_status draw(bdml_handle *h, const char *name, const json_t *run, study_drawing **d)
 {
-    study_drawing *d = NULL;
-    *drawn = false;
     const figure *f = find(h, name);
     if (!f) return BDML_ERR_ARGUMENT;
     if (!f->has(run))
@@ -88,24 +86,29 @@ bdml_status study_figure_write(bdml_handle *h, const char *name, const json_t *r
                            "the figure '%s' is made of what 'bdml %s --json' writes; this file has "
                            "nothing of the kind",
                            name, f->about.made_of);
-    bdml_status status = make(h, f, run, &d);
-    if (status == BDML_OK) status = study_plot_write(h, &d->plot, path, drawn);
+    return make(h, f, run, d);
+}
+
+bdml_status study_figure_write(bdml_handle *h, const char *name, const json_t *run,
+                               const char *path, int pixels, bool *drawn)
+{
+    study_drawing *d = NULL;
+    *drawn = false;
+    bdml_status status = draw(h, name, run, &d);
+    if (status == BDML_OK) {
+        d->plot.pixels = pixels;
+        status = study_plot_write(h, &d->plot, path, drawn);
+    }
     discard(d);
     return status;
 }
 
-bdml_status study_figure_svg(bdml_handle *h, const char *name, const json_t *run, char **svg,
-                             char *alt, size_t size)
+bdml_status study_figure_html(bdml_handle *h, const char *name, const json_t *run,
+                              const char *caption, FILE *f)
 {
     study_drawing *d = NULL;
-    const figure *f = find(h, name);
-    *svg = NULL;
-    if (!f) return BDML_ERR_ARGUMENT;
-    bdml_status status = make(h, f, run, &d);
-    if (status == BDML_OK) {
-        snprintf(alt, size, "%s", d->alt);
-        status = study_plot_svg(h, &d->plot, svg);
-    }
+    bdml_status status = draw(h, name, run, &d);
+    if (status == BDML_OK) status = study_html_plot(h, f, &d->plot, name, d->alt, caption);
     discard(d);
     return status;
 }

@@ -99,8 +99,8 @@ bdml_status study_draw_ellipsoids(const json_t *run, study_drawing *d)
         TRY(add(d, mine, study_drawing_text(d, "the learned M, κ %.3g", mine[0] / mine[2]), 3,
                 MAX(1.0 / sqrt(mine[2]), 2.0)));
     d->plot.columns = 2;
-    d->plot.width = 720;
-    d->plot.height = 620;
+    d->plot.width = 640;
+    d->plot.height = 560;
     snprintf(
         d->alt, sizeof d->alt,
         "Ellipsoids x'Mx = 1. (a) and (c) have the same logDet, about 3.5, (b) and (c) the same "

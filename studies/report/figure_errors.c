@@ -41,8 +41,8 @@ bdml_status study_draw_errors(const json_t *run, study_drawing *d)
         const json_t *row = json_array_get(methods, (size_t)i);
         double mean = client_real(row, m->mean), spread = client_real(row, m->spread);
         if (isnan(spread)) spread = 0.0;
-        study_series_x(s)[i] = i + 1;
-        study_series_y(s)[i] = mean;
+        study_series_x(s)[i] = mean;
+        study_series_y(s)[i] = i + 1;
         ((double *)s->low)[i] = mean - spread;
         ((double *)s->high)[i] = mean + spread;
         d->name[i] = study_drawing_text(d, "%s", client_string(row, "method"));
@@ -50,12 +50,11 @@ bdml_status study_draw_errors(const json_t *run, study_drawing *d)
             used += snprintf(d->alt + used, sizeof d->alt - (size_t)used, "%s %s %.2f",
                              i ? "," : "", d->name[i], mean);
     }
-    panel->y_label = m->label;
-    if (m == &measures[0]) panel->y_from_zero = true;
+    panel->x_label = m->label;
+    if (m == &measures[0]) panel->x_from_zero = true;
     panel->name_count = n;
     panel->name = d->name;
-    panel->x_min = 0.5;
-    panel->x_max = n + 0.5;
-    d->plot.width = MAX(420, 60 * n + 120);
+    d->plot.width = 560;
+    d->plot.height = 60 + 28 * MAX(n, 2);
     return BDML_OK;
 }

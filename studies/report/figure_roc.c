@@ -18,6 +18,11 @@ bdml_status study_draw_roc(const json_t *run, study_drawing *d)
     size_t i;
     json_t *method;
     study_plot_panel *panel = study_drawing_panel(d);
+    study_plot_series *chance = study_drawing_series(d, STUDY_PLOT_GUIDE, 2, false);
+    if (!chance) return BDML_ERR_MEMORY;
+    study_series_x(chance)[1] = study_series_y(chance)[1] = 1.0;
+    chance->colour = 7;
+    chance->title = "by chance";
     json_array_foreach(json_object_get(run, "methods"), i, method)
     {
         const json_t *x = rates(method, "false_positive"), *y = rates(method, "true_positive");
@@ -28,7 +33,7 @@ bdml_status study_draw_roc(const json_t *run, study_drawing *d)
             study_series_x(s)[k] = json_number_value(json_array_get(x, k));
             study_series_y(s)[k] = json_number_value(json_array_get(y, k));
         }
-        s->colour = (int)i;
+        s->colour = (int)(i % STUDY_PLOT_COLOURS);
         s->title = study_drawing_text(d, "%s, AUC %.3f", client_string(method, "method"),
                                       client_real(method, "auc"));
     }
@@ -36,8 +41,8 @@ bdml_status study_draw_roc(const json_t *run, study_drawing *d)
     panel->y_label = "same pairs accepted";
     panel->equal = true;
     panel->x_max = panel->y_max = 1.0;
-    d->plot.width = 560;
-    d->plot.height = 560;
+    d->plot.width = 520;
+    d->plot.height = 520;
     snprintf(d->alt, sizeof d->alt,
              "ROC curves of %zu methods: share of same pairs accepted against share of different "
              "pairs accepted.",

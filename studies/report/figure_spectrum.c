@@ -62,6 +62,9 @@ bdml_status study_draw_spectrum(const json_t *run, study_drawing *d)
 
 /* ---- convergence -------------------------------------------------------------------------------------- */
 
+static const double EARLY =
+    0.1; /* share of the bounds that sets no limits: the first may be far off */
+
 bool study_has_history(const json_t *run)
 {
     return json_array_size(json_object_get(json_object_get(run, "history"), "iteration")) > 1;
@@ -91,6 +94,7 @@ bdml_status study_draw_history(const json_t *run, study_drawing *d)
     study_plot_series *upper = curve(d, history, "upper", 0),
                       *lower = curve(d, history, "lower", 1);
     if (!upper || !lower) return BDML_ERR_MEMORY;
+    panel->robust = EARLY;
     panel->x_label = "iterations";
     panel->y_label = "objective";
     snprintf(

@@ -8,6 +8,7 @@ bool study_has_view(const json_t *run)
 
 enum { COLOURS = 8 };
 static const double EQUAL_UP_TO = 4.0; /* wider than so times its height, a map is a line */
+static const double FAR_OUT = 0.02;    /* share of the points at either end that sets no limits */
 
 static bool is_compact(const json_t *points)
 {
@@ -52,6 +53,9 @@ static bdml_status one_side(study_drawing *d, const json_t *view, const char *si
     study_plot_panel *panel = study_drawing_panel(d);
     panel->title = title;
     panel->equal = is_compact(json_object_get(view, side));
+    panel->robust = FAR_OUT;
+    panel->x_label = "direction of largest variance";
+    panel->y_label = "of second largest variance";
     if (classes == 0) return scatter(d, view, side, -1, NULL);
     /* more classes than a key can hold: the colours repeat, the key is left out */
     size_t shown = MIN(classes, (size_t)(DRAWING_SERIES / 2));

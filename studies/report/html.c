@@ -2,30 +2,12 @@
 #include "report/page.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
-enum { WIDE = 600 }; /* pixels */
+#include "report/svg.h"
 
 void study_html_text(study_html *p, const char *s)
 {
-    for (; *s; s++) {
-        switch (*s) {
-        case '<':
-            fputs("&lt;", p->f);
-            break;
-        case '>':
-            fputs("&gt;", p->f);
-            break;
-        case '&':
-            fputs("&amp;", p->f);
-            break;
-        case '"':
-            fputs("&quot;", p->f);
-            break;
-        default:
-            fputc(*s, p->f);
-        }
-    }
+    study_escape(p->f, s);
 }
 
 void study_html_printf(study_html *p, const char *fmt, ...)
@@ -49,30 +31,47 @@ void study_html_number(study_html *p, const char *fmt, double v)
     }
 }
 
-static void base64(FILE *f, const unsigned char *data, size_t n)
+/* The series of all panels that have a title, each title once. */
+static void write_key(FILE *f, const study_plot *plot)
 {
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        unsigned v = (unsigned)data[i] << 16;
-        if (i + 1 < n) v |= (unsigned)data[i + 1] << 8;
-        if (i + 2 < n) v |= data[i + 2];
-        fputc(digit[v >> 18 & 63], f);
-        fputc(digit[v >> 12 & 63], f);
-        fputc(i + 1 < n ? digit[v >> 6 & 63] : '=', f);
-        fputc(i + 2 < n ? digit[v & 63] : '=', f);
-    }
+    const char *told[HTML_KEY];
+    int count = 0;
+    for (int i = 0; i < plot->panel_count; i++)
+        for (int k = 0; k < plot->panel[i].series_count && count < HTML_KEY; k++) {
+            const study_plot_series *s = &plot->panel[i].series[k];
+            bool again = !study_svg_in_key(s);
+            for (int t = 0; t < count && !again; t++) again = strcmp(told[t], s->title) == 0;
+            if (again) continue;
+            fputs(count == 0 ? "<ul class=\"key\">" : "", f);
+            told[count++] = s->title;
+            fputs("<li data-s=\"", f);
+            study_escape(f, s->title);
+            fputs("\">", f);
+            study_svg_sample(f, s, 0, 0);
+            study_escape(f, s->title);
+            fputs("</li>", f);
+        }
+    if (count) fputs("</ul>\n", f);
 }
 
-void study_html_svg(study_html *p, const char *svg, const char *alt, const char *caption)
+bdml_status study_html_plot(bdml_handle *h, FILE *f, const study_plot *plot, const char *name,
+                            const char *alt, const char *caption)
 {
-    /* a wide picture scrolls on a narrow screen instead of shrinking beyond reading */
-    const char *width = strstr(svg, "width=\"");
-    bool wide = width && strtol(width + strlen("width=\""), NULL, 10) > WIDE;
-    fprintf(p->f, "<figure><img%s alt=\"", wide ? " class=\"wide\"" : "");
-    study_html_text(p, alt);
-    fputs("\" src=\"data:image/svg+xml;base64,", p->f);
-    base64(p->f, (const unsigned char *)svg, strlen(svg));
-    fputs("\"><figcaption>", p->f);
-    study_html_text(p, caption);
-    fputs("</figcaption></figure>\n", p->f);
+    int columns, width, height;
+    study_svg_size(plot, &columns, &width, &height);
+    fprintf(f, "<figure data-figure=\"%s\">", name);
+    if (plot->title) {
+        fputs("<p class=\"heading\">", f);
+        study_escape(f, plot->title);
+        fputs("</p>", f);
+    }
+    fputs("<div class=\"panels\">\n", f);
+    for (int i = 0; i < plot->panel_count; i++)
+        TRY(study_svg_panel(h, f, &plot->panel[i], i == 0 ? alt : NULL, 0, 0, width, height));
+    fputs("</div>\n", f);
+    write_key(f, plot);
+    fputs("<figcaption>", f);
+    study_escape(f, caption);
+    fputs("</figcaption></figure>\n", f);
+    return BDML_OK;
 }

@@ -1,7 +1,9 @@
-/* page.c - one self-contained HTML page about results: no script, no network, opens from disk. */
+/* page.c - one self-contained HTML page about results: no network, opens from disk. */
 #include "report/page.h"
 
 #include <stdlib.h>
+
+#include "report/svg.h"
 
 /* ---- what there is ------------------------------------------------------------------------------ */
 
@@ -61,9 +63,10 @@ const json_t *study_find_method(const json_t *run, const char *name)
 
 /* ---- sections ------------------------------------------------------------------------------------- */
 
-static void heading(study_html *p, const char *text)
+/* The next section begins, and the one before ends. across: it takes the whole width of a wide screen. */
+static void heading(study_html *p, const char *text, bool across)
 {
-    fputs("<h2>", p->f);
+    fprintf(p->f, "</section>\n<section%s><h2>", across ? " class=\"across\"" : "");
     study_html_text(p, text);
     fputs("</h2>\n", p->f);
 }
@@ -81,21 +84,11 @@ static void sentence(study_html *p, const char *text)
     fputs(*text ? ".</p>\n" : "</p>\n", p->f);
 }
 
-/* The figure, if the run has what it is made of. Without gnuplot a sentence stands in its place. */
+/* The figure, if the run has what it is made of. */
 static bdml_status picture(study_html *p, const char *name, const json_t *run, const char *caption)
 {
-    char *svg = NULL, alt[512] = "";
     if (!run || !study_figure_there(name, run)) return BDML_OK;
-    TRY(study_figure_svg(p->h, name, run, &svg, alt, sizeof alt));
-    if (svg) {
-        study_html_svg(p, svg, alt, caption);
-    } else {
-        fputs("<p class=\"soft\">(A picture would stand here where gnuplot is installed.) ", p->f);
-        study_html_text(p, alt);
-        fputs("</p>\n", p->f);
-    }
-    free(svg);
-    return BDML_OK;
+    return study_figure_html(p->h, name, run, caption, p->f);
 }
 
 static bdml_status write_results(study_html *p, const json_t *runs)
@@ -105,15 +98,17 @@ static bdml_status write_results(study_html *p, const json_t *runs)
     json_array_foreach(runs, i, run)
     {
         if (!study_has_errors(run)) continue;
-        heading(p, study_is_evaluation(run)     ? "Error of each method"
-                   : study_is_verification(run) ? "Verification of pairs"
-                                                : "Accuracy of each method");
+        heading(p,
+                study_is_evaluation(run)     ? "Error of each method"
+                : study_is_verification(run) ? "Verification of pairs"
+                                             : "Accuracy of each method",
+                false);
         study_page_methods(p, run);
         TRY(picture(p, "errors", run, "Mean and spread over the splits."));
         TRY(picture(p, "roc", run,
                     "The nearer to the upper left corner the better; pairs of all test folds."));
         if (!study_is_evaluation(run)) continue;
-        heading(p, "What is mistaken for what");
+        heading(p, "What is mistaken for what", false);
         study_page_confusion(p, run);
     }
     return BDML_OK;
@@ -122,19 +117,19 @@ static bdml_status write_results(study_html *p, const json_t *runs)
 static bdml_status write_training(study_html *p, const json_t *run)
 {
     if (!run) return BDML_OK;
-    heading(p, study_is_infeasible(run) ? "The proof" : "The certificate");
+    heading(p, study_is_infeasible(run) ? "The proof" : "The certificate", false);
     study_page_certificate(p, run);
     if (study_is_infeasible(run)) study_page_contradictions(p, run);
     TRY(picture(p, "convergence", run,
                 "Both ends of the bracket are proven at every iteration; where they meet lies the "
                 "optimum."));
     if (study_figure_there("view", run)) {
-        heading(p, "The points before and after");
+        heading(p, "The points before and after", true);
         TRY(picture(p, "view", run,
                     "Each picture shows its own two directions of largest variance."));
     }
     if (study_figure_there("spectrum", run)) {
-        heading(p, "Spectrum of M");
+        heading(p, "Spectrum of M", false);
         TRY(picture(p, "spectrum", run,
                     "Directions with a large eigenvalue count; the ratio of the first to the "
                     "last is the distortion."));
@@ -153,7 +148,7 @@ static bdml_status write_body(study_html *p, const json_t *runs)
         fputs("<p class=\"hint fine\">Nothing looks wrong.</p>\n", p->f);
     TRY(write_results(p, runs));
     if (path) {
-        heading(p, "Error against distortion");
+        heading(p, "Error against distortion", true);
         sentence(p, client_string(json_object_get(path, "shape"), "text"));
         TRY(picture(p, "path", path,
                     "Left: too little distortion underfits, too much overfits. Right: the "
@@ -161,12 +156,12 @@ static bdml_status write_body(study_html *p, const json_t *runs)
     }
     TRY(write_training(p, training));
     if (training && !study_is_infeasible(training)) {
-        heading(p, "What distortion is");
+        heading(p, "What distortion is", true);
         TRY(picture(p, "ellipsoids", training,
                     "Unit balls of metrics. (a) and (c) have the same volume, (b) and (c) the "
                     "same F-norm; only the condition number tells them apart."));
     }
-    heading(p, "How this was made");
+    heading(p, "How this was made", true);
     study_page_settings(p, runs);
     return BDML_OK;
 }
@@ -178,14 +173,21 @@ static bdml_status write_page(study_html *p, const json_t *runs)
         data = client_base_name(client_string(json_array_get(runs, i), "data"));
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>bdml: ",
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          /* what is not in the file is not asked for, whatever a name in the data may say */
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>bdml: ",
           p->f);
     study_html_text(p, *data ? data : "report");
-    fprintf(p->f, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n<h1>", study_page_style);
+    fprintf(
+        p->f,
+        "</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<main>\n<section class=\"across\"><h1>",
+        study_figure_style, study_page_style);
     study_html_text(p, *data ? data : "Report");
     fputs("</h1>\n", p->f);
     TRY(write_body(p, runs));
-    fprintf(p->f, "</main>\n<footer>bdml %s</footer>\n</body>\n</html>\n", bdml_version());
+    fprintf(p->f, "</section>\n</main>\n<footer>bdml %s</footer>\n</body>\n</html>\n",
+            bdml_version());
     return BDML_OK;
 }
 

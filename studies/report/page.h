@@ -17,10 +17,12 @@ void study_html_printf(study_html *p, const char *fmt, ...)
     CLIENT_PRINTF(2, 3); /* as it stands, numbers with a point */
 void study_html_number(study_html *p, const char *fmt,
                        double v); /* a dash for NaN, ∞ for infinity */
-/* A picture inside the page: <figure> with base64 data, alternative text and caption. */
-void study_html_svg(study_html *p, const char *svg, const char *alt, const char *caption);
+/* A plot inside a page: <figure> with its panels, one key for all, and a caption. */
+enum { HTML_KEY = 40 }; /* entries at most */
+bdml_status study_html_plot(bdml_handle *h, FILE *f, const study_plot *plot, const char *name,
+                            const char *alt, const char *caption);
 
-extern const char study_page_style[]; /* style.c */
+extern const char study_page_style[]; /* page.css */
 
 /* ---- results of all runs together (page.c) ------------------------------------------------------------ */
 

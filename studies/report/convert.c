@@ -1,5 +1,5 @@
-/* gnuplot.c - run gnuplot: no shell, no user's start file, script and picture through descriptors, so that
- * no file name is ever part of a script. */
+/* convert.c - an SVG picture as PNG or PDF, by librsvg's rsvg-convert: no shell, and both pictures through
+ * descriptors, so that no file name is ever part of a command. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -9,13 +9,14 @@
 
 extern char **environ;
 
-/* Descriptors of the child: 0 the script, 1 the picture, 2 what gnuplot has to say. */
-static int spawn(int in, int out, int errors, pid_t *pid)
+/* Descriptors of the child: 0 the SVG, 1 the picture, 2 what it has to say. */
+static int spawn(const char *format, int in, int out, int errors, pid_t *pid)
 {
-    char name[] = "gnuplot", defaults[] = "-d"; /* -d: without ~/.gnuplot */
-    char *argv[] = {name, defaults, NULL};
+    char name[] = "rsvg-convert", option[32];
+    char *argv[] = {name, option, NULL};
     posix_spawn_file_actions_t actions;
 
+    snprintf(option, sizeof option, "--format=%s", format);
     int error = posix_spawn_file_actions_init(&actions);
     if (error) return error;
     error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
@@ -33,11 +34,11 @@ static void first_words(FILE *f, char *out, size_t size)
     out[0] = '\0';
     while (fgets(out, (int)size, f)) {
         out[strcspn(out, "\r\n")] = '\0';
-        if (out[strspn(out, " \t^")]) return;
+        if (out[strspn(out, " \t")]) return;
     }
 }
 
-bdml_status study_gnuplot_run(bdml_handle *h, FILE *script, int out, bool *found)
+bdml_status study_convert(bdml_handle *h, FILE *svg, const char *format, int out, bool *found)
 {
     bdml_status status = BDML_OK;
     int result = 0;
@@ -46,30 +47,28 @@ bdml_status study_gnuplot_run(bdml_handle *h, FILE *script, int out, bool *found
     FILE *errors = tmpfile();
 
     *found = true;
-    if (!errors || fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0 ||
-        lseek(fileno(script), 0, SEEK_SET) != 0) {
-        status = client_fail(h, BDML_ERR_IO, "no plot: a temporary file cannot be written: %s",
+    if (!errors || fflush(svg) != 0 || fseek(svg, 0, SEEK_SET) != 0 ||
+        lseek(fileno(svg), 0, SEEK_SET) != 0) {
+        status = client_fail(h, BDML_ERR_IO, "no picture: a temporary file cannot be written: %s",
                              strerror(errno));
         goto done;
     }
-    int error = spawn(fileno(script), out, fileno(errors), &pid);
+    int error = spawn(format, fileno(svg), out, fileno(errors), &pid);
     if (error == ENOENT || error == EACCES || error == ENOTDIR) {
         *found = false;
-        bdml_log_line(h, BDML_LOG_WARNING,
-                      "no plot: gnuplot was not found; install it (Debian package gnuplot-nox)");
         goto done;
     }
     if (error) {
-        status =
-            client_fail(h, BDML_ERR_IO, "no plot: gnuplot cannot be started: %s", strerror(error));
+        status = client_fail(h, BDML_ERR_IO, "no picture: rsvg-convert cannot be started: %s",
+                             strerror(error));
         goto done;
     }
     do ended = waitpid(pid, &result, 0);
     while (ended < 0 && errno == EINTR);
     if (ended < 0 || !WIFEXITED(result) || WEXITSTATUS(result) != 0) {
         first_words(errors, words, sizeof words);
-        status =
-            client_fail(h, BDML_ERR_IO, "no plot: gnuplot failed%s%s", words[0] ? ": " : "", words);
+        status = client_fail(h, BDML_ERR_IO, "no picture: rsvg-convert failed%s%s",
+                             words[0] ? ": " : "", words);
     }
 done:
     if (errors) fclose(errors);

@@ -1,0 +1,11 @@
+# Text files as C strings: cmake -DOUT=FILE.c "-DFILES=name=path,name=path" -P embed.cmake
+string(REPLACE "," ";" _files "${FILES}")
+set(_text "/* Made by cmake/embed.cmake. */\n")
+foreach(_pair ${_files})
+  string(REGEX MATCH "^([a-z_]+)=(.+)$" _ "${_pair}")
+  set(_name ${CMAKE_MATCH_1})
+  file(READ "${CMAKE_MATCH_2}" _hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," _bytes "${_hex}")
+  string(APPEND _text "extern const char ${_name}[];\nconst char ${_name}[] = {${_bytes}0};\n")
+endforeach()
+file(WRITE "${OUT}" "${_text}")
