@@ -84,8 +84,9 @@ ball *check_points(checker *k, const certificate *c);
 
 /* ---- spectrum.c --------------------------------------------------------------------------------- */
 
-/* low[0] <= low[1] <= ...: each at most the eigenvalue of that rank of the symmetric s (d x d). */
-void check_eigenvalues(checker *k, size_t d, const ball *s, double *low);
+/* low[0] <= low[1] <= ...: each at most the eigenvalue of that rank of the symmetric s (d x d), by about 1e-14 of
+ * the largest; fine: by far less, at several times the cost. */
+void check_eigenvalues(checker *k, size_t d, const ball *s, bool fine, double *low);
 /* Less than, or the minimum over { kappa(M) <= K, trace(M) = 1 } of <S,M>; low: as above. */
 double check_density(size_t d, const double *low, double K);
 

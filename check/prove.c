@@ -221,11 +221,11 @@ static void adjoint(state *s, const double *y, ball *out)
 }
 
 /* Lower bounds of the eigenvalues of a, or of its diagonal entries when only diagonal M count. */
-static void spectrum(state *s, const ball *a, double *low)
+static void spectrum(state *s, const ball *a, bool fine, double *low)
 {
     size_t d = s->c->dim;
     if (!s->c->diagonal) {
-        check_eigenvalues(s->k, d, a, low);
+        check_eigenvalues(s->k, d, a, fine, low);
         return;
     }
     for (size_t i = 0; i < d; i++) {
@@ -382,13 +382,25 @@ static void check_upper(state *s)
 
 /* ---- lower end ---------------------------------------------------------------------------------- */
 
+/* From below: min <a,M> over the set at trace 1. Coarse bounds of the eigenvalues first; fine ones where these do
+ * not do. */
+static double least_density(state *s, const ball *a, double enough)
+{
+    double *low = check_take(s->k, s->c->dim, sizeof *low);
+    spectrum(s, a, false, low);
+    double density = check_density(s->c->dim, low, s->c->K);
+    if (density >= enough) return density;
+    spectrum(s, a, true, low);
+    return fmax(density, check_density(s->c->dim, low, s->c->K));
+}
+
 static void check_lower(state *s, double U)
 {
     const certificate *c = s->c;
     size_t dd = c->dim * c->dim;
     ball *g = check_take(s->k, dd, sizeof *g), *a = check_take(s->k, dd, sizeof *a),
          sum = ball_of(0.0);
-    double *low = check_take(s->k, c->dim, sizeof *low), *y = usable_multipliers(s), R = c->R;
+    double *y = usable_multipliers(s), R = c->R;
     for (size_t i = 0; i < c->multipliers; i++) {
         ball v = ball_of(y[i]);
         sum = ball_add(sum, ball_mul(margin_of(c, c->at[i]), v));
@@ -398,13 +410,13 @@ static void check_lower(state *s, double U)
         }
     }
     make_objective(s, g);
-    spectrum(s, g, low);
-    double least = check_density(c->dim, low, c->K);
+    double least = least_density(s, g, TINY);
     if (least > 0.0) R = fmin(R, ball_up(ball_div(ball_of(U), ball_of(least))));
     adjoint(s, y, a);
     for (size_t e = 0; e < dd; e++) a[e] = ball_sub(g[e], a[e]);
-    spectrum(s, a, low);
-    double density = check_density(c->dim, low, c->K);
+    /* sum + R density must reach the claim: with less the finer bounds are worth their cost */
+    double spare = ball_low(sum) - c->lower;
+    double density = least_density(s, a, isfinite(R) && spare > 0.0 ? -0.999 * spare / R : 0.0);
     if (!(density >= 0.0)) sum = ball_add(sum, ball_mul(ball_of(R), ball_of(density)));
     s->p->lower = fmax(fmin(ball_low(sum), U), 0.0); /* an objective is never negative */
 }
@@ -416,14 +428,13 @@ static void check_infeasible(state *s)
     const certificate *c = s->c;
     size_t dd = c->dim * c->dim;
     ball *a = check_take(s->k, dd, sizeof *a), needed = ball_of(0.0);
-    double *low = check_take(s->k, c->dim, sizeof *low);
     for (size_t i = 0; i < c->multipliers; i++)
         needed = ball_add(needed, ball_mul(margin_of(c, c->at[i]), ball_of(c->y[i])));
     adjoint(s, c->y, a);
     for (size_t e = 0; e < dd; e++) a[e] = ball_minus(a[e]);
-    spectrum(s, a, low);
     /* sum y_t <A_t,M> <= most * trace(M) for every M allowed, but the margins add up to `needed`. */
-    double most = -check_density(c->dim, low, c->K);
+    double enough = c->claim == CLAIM_INFEASIBLE ? -0.999 * ball_low(needed) / c->R : 0.0;
+    double most = -least_density(s, a, enough);
     if (!(ball_low(needed) > 0.0)) {
         fail(s->p, "the multipliers are zero");
         return;

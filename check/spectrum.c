@@ -125,7 +125,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void check_eigenvalues(checker *k, size_t d, const ball *s, double *low)
+void check_eigenvalues(checker *k, size_t d, const ball *s, bool fine, double *low)
 {
     double *a = check_take(k, d * d, sizeof *a), *u = check_take(k, d * d, sizeof *u);
     double *w = check_take(k, d, sizeof *w), *one = check_take(k, d, sizeof *one);
@@ -140,8 +140,10 @@ void check_eigenvalues(checker *k, size_t d, const ball *s, double *low)
     jacobi_doubles(d, a, u);
     for (size_t i = 0; i < d * d; i++) v[i] = ball_of(u[i]);
     congruence(d, s, v, work, t);
-    jacobi_balls(d, t, v);
-    congruence(d, s, v, work, t);
+    if (fine) {
+        jacobi_balls(d, t, v);
+        congruence(d, s, v, work, t);
+    }
     for (size_t i = 0; i < d; i++) w[i] = t[i * d + i].hi, one[i] = 1.0;
     double e = off_diagonal(d, t, w);
     for (size_t i = 0; i < d; i++)

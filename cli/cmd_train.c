@@ -56,19 +56,23 @@ static void say_certificate(const json_t *model)
             (int)json_integer_value(json_object_get(chosen, "folds")));
     if (!o) return;
     const json_t *missed = json_object_get(o, "margin_missed_by");
+    const char *stopped_by = json_string_value(json_object_get(o, "stopped_by"));
     if (missed)
         printf(
             "status     approximate: objective %.8g, margins missed by up to %.4g; the optimum is "
             "at least %.8g\n",
-            json_number_value(json_object_get(o, "upper")), json_number_value(missed),
+            json_number_value(json_object_get(o, "objective")), json_number_value(missed),
             json_number_value(json_object_get(o, "lower")));
     else
-        printf("status     %s%s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
-               json_string_value(json_object_get(o, "status")),
+        printf("status     %s%s%s%s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
+               json_string_value(json_object_get(o, "status")), stopped_by ? " by " : "",
+               stopped_by ? stopped_by : "",
                json_object_get(model, "low_rank") ? " for this Q" : "",
                json_number_value(json_object_get(o, "lower")),
                json_number_value(json_object_get(o, "upper")),
                json_number_value(json_object_get(o, "gap")));
+    if (json_object_get(o, "help"))
+        printf("           %s\n", json_string_value(json_object_get(o, "help")));
     printf("distortion %.6g of at most %g, relative to reference %s; %d of %d constraints active\n",
            json_number_value(json_object_get(o, "kappa")),
            json_number_value(json_object_get(o, "distortion")),

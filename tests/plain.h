@@ -196,8 +196,8 @@ static inline double plain_lower(bdml_handle *h, const plain *P, const bdml_solv
     return bound;
 }
 
-/* The proof: sum mu y > max over the set of <A*y, M>, for every trace up to r->proof_trace,
- * which for a proof over the cone is far beyond any trace of use. */
+/* The proof: sum mu y > max over the set of <A*y, M>, for every trace up to r->proof_trace; over the cone
+ * that maximum is 0, but for the rounding here. */
 static inline void plain_check_proof(bdml_handle *h, const plain *P, const bdml_solve_settings *s,
                                      const bdml_solve_result *r)
 {
@@ -212,8 +212,10 @@ static inline void plain_check_proof(bdml_handle *h, const plain *P, const bdml_
         sum += plain_margin(P, s, t) * r->y[t];
     }
     check_true(sum > 0);
-    check_true(most <= 0 || most * fmin(r->proof_trace, s->trace) < sum);
-    if (r->proof == BDML_PROOF_CONE) check_true(most <= 0 || most * 0.9 * r->proof_trace < sum);
+    check_true(most <= 0 || r->proof == BDML_PROOF_CONE ||
+               most * fmin(r->proof_trace, s->trace) < sum);
+    if (r->proof == BDML_PROOF_TRACE) check_true(most <= 0 || most * 0.9 * r->proof_trace < sum);
+    if (r->proof == BDML_PROOF_CONE) check_true(most * 1e12 < sum && isinf(r->proof_trace));
     if (r->proof == BDML_PROOF_RATIO) check_true(r->proof_trace > s->trace);
     free(a);
     free(l);

@@ -316,8 +316,8 @@ static void test_trace_bound(void **state)
             json_object_set_new(words, "proof", json_string("every trace and margin"));
             refute(h, model, data, "description"); /* it says more than is proved */
             json_object_set_new(words, "proof", was);
-            model->evidence->R = 10 * trace; /* but not for a larger one */
-            refute(h, model, data, "infeasibility");
+            model->evidence->R = model->evidence->reach = 10 * trace; /* but not for a larger one */
+            refute(h, model, data, "proof");
             bdml_free_model(model);
         }
         bdml_free_dataset(data);
@@ -437,7 +437,7 @@ static void alter_evidence(bdml_handle *h, bdml_model *model, bdml_dataset *data
     e->claim = BDML_CLAIM_STOPPED;
     refute(h, model, data, "description");
     e->claim = BDML_CLAIM_INFEASIBLE;
-    refute(h, model, data, "infeasibility");
+    refute(h, model, data, "proof");
     e->claim = was;
 }
 
@@ -591,7 +591,7 @@ static void test_infeasible(void **state)
         int32_t met = farther_already(e->constraints, data), *at = &e->dual_constraint[k],
                 was = *at;
         *at = met;
-        alter(h, proof, data, &e->dual[k], 1e6 * e->dual[k], "infeasibility");
+        alter(h, proof, data, &e->dual[k], 1e6 * e->dual[k], "proof");
         *at = was;
         alter(h, proof, data, &e->dual[k], INFINITY, "multipliers");
         alter(h, proof, data, &e->K, 1e6, "description");
@@ -618,7 +618,7 @@ static void test_infeasible_units(void **state)
         confirm(h, model, data, "optimal");
         /* Any multipliers at all pretended to be a proof. */
         model->evidence->claim = BDML_CLAIM_INFEASIBLE;
-        refute(h, model, data, "infeasibility");
+        refute(h, model, data, "proof");
         bdml_free_model(model);
         bdml_free_dataset(data);
     }

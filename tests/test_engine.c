@@ -391,10 +391,14 @@ static void objective_may_be_indefinite(void **state)
 static void feasibility_of_terms_by_hand(void **state)
 {
     (void)state;
-    double b[] = {1, 1}, v[] = {0.5, 0.9}, inside[] = {2, 2};
-    bdml_terms terms = {.space = {.count = 2, .total = 2, .comm = &bdml_comm_serial}, .b = b};
+    double b[] = {1, 1}, rough[] = {1, 4}, v[] = {0.5, 0.9}, inside[] = {2, 2};
+    bdml_terms terms = {.space = {.count = 2, .total = 2, .comm = &bdml_comm_serial},
+                        .b = b,
+                        .rough = rough};
     check_close(bdml_terms_share(&terms, v, inside, 0.0), 1.0 / 3, 1e-15);
     check_close(bdml_terms_scale(&terms, v, 0.0), 2.0, 1e-15);
+    check_close(bdml_terms_scale(&terms, v, 0.125), 1 / 0.375, 1e-15);
+    check_close(bdml_terms_scale(&terms, v, 0.2), 10.0, 1e-14); /* the second, 0.9 - 4 * 0.2 */
     check_close(bdml_terms_least_slack(&terms, 2.0, v), 0.0, 1e-15);
 }
 

@@ -39,7 +39,6 @@ typedef struct bdml_verdict {
     int checks;
     bdml_check check[BDML_CHECKS_MAX];
     double kappa, lower, upper, worst_margin;
-    bool every_trace; /* infeasible: for every trace and margin, not only these */
 } bdml_verdict;
 
 /* Add a check and its figures. */
@@ -57,8 +56,7 @@ bdml_status bdml_certify_evidence(bdml_handle *h, const bdml_model *model, const
 /* ---- proof (proof.c) --------------------------------------------------------------------------------- */
 
 /* The certificate before the prover (proof/proof.h): adds the check "proof", and puts the proven ends of
- * the bracket into the verdict. A claim for every trace whose proof ends at a trace out of all proportion (where
- * constraints contradict each other but for the last digits of the data) passes, and the check says where. */
+ * the bracket into the verdict. */
 bdml_status bdml_certify_proof(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                                const bdml_dataset *data, bdml_verdict *verdict);
 

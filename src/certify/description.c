@@ -50,16 +50,17 @@ static void check_words(bdml_handle *h, const bdml_model *model, bdml_verdict *v
     const json_t *o = json_object_get(model->info, "certificate");
     const char *status = json_string_value(json_object_get(o, "status"));
     const char *proof = json_string_value(json_object_get(o, "proof"));
-    bool same = status && strcmp(status, bdml_claim_name(e->claim)) == 0 &&
+    bool same = status && strcmp(status, bdml_claim_name(e)) == 0 &&
                 says_number(o, "distortion", e->K) &&
                 says_number(o, "constraints", (double)e->constraints->m);
     if (e->claim == BDML_CLAIM_INFEASIBLE) {
-        bool every = proof && strcmp(proof, "every trace and margin") == 0;
-        same = same && proof && (!every || v->every_trace);
+        same = same && proof && strcmp(proof, bdml_claim_scope(e)) == 0 &&
+               says_number(o, "proof_trace", e->reach);
     } else {
         double kappa = json_number_value(json_object_get(o, "kappa"));
         double gap = json_number_value(json_object_get(o, "gap"));
-        same = same && says_number(o, "upper", e->upper) && says_number(o, "lower", e->lower) &&
+        const char *end = e->claim == BDML_CLAIM_APPROXIMATE ? "objective" : "upper";
+        same = same && says_number(o, end, e->upper) && says_number(o, "lower", e->lower) &&
                fabs(kappa - v->kappa) <= 1e-7 * v->kappa;
         if (e->claim == BDML_CLAIM_OPTIMAL)
             same = same && e->gap_asked <= gap_asked(h, model) * (1.0 + 1e-9) &&

@@ -8,11 +8,6 @@ static void note_proof(bdml_handle *h, const bdml_evidence *e, const bdml_proven
 {
     if (p->refused)
         bdml_verdict_note(v, "proof", false, h->c_locale, "refused: %s", p->reason);
-    else if (p->every_trace && v->every_trace && isfinite(p->reach))
-        bdml_verdict_note(v, "proof", true, h->c_locale,
-                          "no metric with trace below %.12g meets the margins; that there is none "
-                          "beyond is not proven",
-                          p->reach);
     else if (!p->confirmed)
         bdml_verdict_note(v, "proof", false, h->c_locale, "not proven: %s", p->reason);
     else if (p->every_trace)

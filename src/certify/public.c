@@ -18,7 +18,7 @@ static json_t *verdict_json(const bdml_model *model, const bdml_verdict *v)
         bdml_json_push(&checks, json_pack("{s:s, s:b, s:s}", "check", v->check[k].what, "passed",
                                           v->check[k].passed, "detail", v->check[k].detail));
     json_t *o = json_pack("{s:b, s:s, s:o}", "confirmed", v->confirmed, "claim",
-                          bdml_claim_name(model->evidence->claim), "checks", checks);
+                          bdml_claim_name(model->evidence), "checks", checks);
     if (model->evidence->claim != BDML_CLAIM_INFEASIBLE) {
         bdml_json_put(&o, "kappa", finite_or_null(v->kappa));
         bdml_json_put(&o, "lower", finite_or_null(v->lower));

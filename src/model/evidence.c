@@ -1,5 +1,6 @@
 /* evidence.c - evidence into and out of a container: numbers as arrays "evidence.*", the rest in the
- * header under "evidence". An infinite R is left out there: JSON has no infinity. */
+ * header under "evidence". JSON has no infinity: an infinite R is left out there, an infinite reach is null,
+ * and a reach that is left out is R. */
 #include "model/evidence.h"
 
 #include <stdlib.h>
@@ -7,9 +8,21 @@
 static const char *const claim_names[] = {"optimal", "stopped", "infeasible", "approximate"};
 static const char *const pull_names[] = {"targets", "within"};
 
-const char *bdml_claim_name(bdml_claim claim)
+const char *bdml_claim_name(const bdml_evidence *e)
 {
-    return claim_names[claim];
+    bool beyond = e->claim == BDML_CLAIM_INFEASIBLE && isfinite(e->reach) && e->reach < e->R;
+    return beyond ? "out of reach" : claim_names[e->claim];
+}
+
+double bdml_evidence_gap(const bdml_evidence *e)
+{
+    return BDML_MAX(e->upper - e->lower, 0.0) / BDML_MAX(fabs(e->upper), 1e-300);
+}
+
+const char *bdml_claim_scope(const bdml_evidence *e)
+{
+    if (!isfinite(e->reach)) return "every trace and margin";
+    return e->reach == e->R ? "this trace and margin" : "traces below";
 }
 
 void bdml_evidence_free(bdml_evidence *e)
@@ -46,6 +59,8 @@ bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_conta
                           "upper", isfinite(e->upper) ? e->upper : 0.0, "gap_asked", e->gap_asked,
                           "rows", (json_int_t)e->constraints->n);
     if (isfinite(e->R)) bdml_json_put(&o, "R", json_real(e->R));
+    if (e->claim == BDML_CLAIM_INFEASIBLE && !(e->reach == e->R))
+        bdml_json_put(&o, "reach", bdml_json_real(e->reach));
     if (e->claim == BDML_CLAIM_APPROXIMATE) {
         bdml_json_put(&o, "slack", json_real(e->slack));
         bdml_json_put(&o, "kappa", json_real(e->kappa));
@@ -93,12 +108,14 @@ static bdml_status get_header(bdml_handle *h, const json_t *o, bdml_evidence *e,
     int known_claim = name_index(claim, 4, claim_names);
     int known_pull = name_index(pull, 2, pull_names);
     if (known_claim < 0 || known_pull < 0) return refuse(h, "unknown claim or objective");
-    const json_t *R = json_object_get(o, "R");
+    const json_t *R = json_object_get(o, "R"), *reach = json_object_get(o, "reach");
     e->R = R ? json_number_value(R) : INFINITY;
+    e->reach = !reach ? e->R : json_is_null(reach) ? INFINITY : json_number_value(reach);
     if (known_claim == BDML_CLAIM_APPROXIMATE &&
         json_unpack((json_t *)o, "{s:F, s:F}", "slack", &e->slack, "kappa", &e->kappa) != 0)
         return refuse(h, "slack or kappa is missing");
-    if (!(e->K >= 1.0) || !(e->R > 0.0) || n < 0) return refuse(h, "K, R or rows out of range");
+    if (!(e->K >= 1.0) || !(e->R > 0.0) || !(e->reach > 0.0) || n < 0)
+        return refuse(h, "K, R, reach or rows out of range");
     if (!(e->margin > 0.0) || !(e->g_scale > 0.0) || !(e->cost >= 0.0) || !(e->gap_asked > 0.0))
         return refuse(h, "margin, cost, gap or the scale of the objective out of range");
     e->claim = (bdml_claim)known_claim;

@@ -9,7 +9,7 @@
 typedef enum bdml_claim {
     BDML_CLAIM_OPTIMAL,    /* bracket within the gap asked */
     BDML_CLAIM_STOPPED,    /* a limit or the user came first: best metric with its bracket */
-    BDML_CLAIM_INFEASIBLE, /* proven */
+    BDML_CLAIM_INFEASIBLE, /* no metric with a trace up to `reach` */
     BDML_CLAIM_APPROXIMATE /* a metric as it is: margins missed by up to slack, kappa as told, with a
                             * proven lower end of the optimum */
 } bdml_claim;
@@ -36,6 +36,8 @@ typedef struct bdml_evidence {
     double K, R;    /* R infinite: no bound */
     double cost;
     double lower, upper, gap_asked;
+    double
+        reach; /* claim "infeasible": R, a trace beyond it, or infinite: whatever trace and margins */
     double slack, kappa; /* claim "approximate"; kappa 0: no cap is claimed */
     double *
         reference; /* reference_rows rows of reference_columns (model->d), or NULL: identity, B = L */
@@ -48,8 +50,13 @@ typedef struct bdml_evidence {
     double *dual;
 } bdml_evidence;
 
-const char *bdml_claim_name(bdml_claim claim); /* "optimal", "stopped", ... */
-void bdml_evidence_free(bdml_evidence *e);     /* with what it owns; NULL is fine */
+/* "optimal", "stopped", "infeasible", "approximate"; "out of reach": no metric with a trace below `reach`, where
+ * no trace was asked for. */
+const char *bdml_claim_name(const bdml_evidence *e);
+double bdml_evidence_gap(const bdml_evidence *e); /* (upper - lower) / |upper| */
+/* "every trace and margin", "this trace and margin", "traces below": what an infeasible claim is about. */
+const char *bdml_claim_scope(const bdml_evidence *e);
+void bdml_evidence_free(bdml_evidence *e); /* with what it owns; NULL is fine */
 /* Into and out of a container; *out = NULL when the container has none. */
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c);
 bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out);

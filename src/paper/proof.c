@@ -32,7 +32,7 @@ bdml_status bdml_proof_lower(bdml_mwu *w, double q0, const double *q, double *y,
     if (!(q0 > 0.0)) return BDML_OK;
     bdml_cvec_divide(&A->space, q, q0, y);
     double margins = bdml_cvec_dot(&A->space, 0.0, w->mu, y);
-    double size = bdml_cvec_dot(&A->space, w->g_norm, y, A->norm);
+    double size = bdml_cvec_dot(&A->space, A->g_rough, y, A->rough);
     double error = EPS * (w->d + 64.0) * size;
     bdml_cone_matrix(w, 1.0, y, w->S);
     BDML_TRY(density_at(w, 1.0, error, &rho_out));
@@ -61,7 +61,7 @@ bdml_status bdml_proof_margins(bdml_mwu *w, const double *q, bdml_proof *kind, d
 {
     const bdml_operator *A = w->A;
     double margins = bdml_cvec_dot(&A->space, 0.0, w->mu, q), rho;
-    double size = bdml_cvec_dot(&A->space, 0.0, q, A->norm);
+    double size = bdml_cvec_dot(&A->space, 0.0, q, A->rough);
     *kind = BDML_PROOF_NONE;
     bdml_cone_matrix(w, 0.0, q, w->S);
     BDML_TRY(density_at(w, 1.0, EPS * (w->d + 64.0) * size, &rho));

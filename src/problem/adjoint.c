@@ -139,7 +139,7 @@ static void sum_selected(bdml_margin *op, double *s)
         return;
     }
     bdml_margin_select_points(op);
-    if (op->pair_count <= op->point_count) {
+    if (op->pair_count <= op->point_count || op->apart) {
         sum_panels(op, op->pair_count, false, s);
         return;
     }

@@ -102,7 +102,7 @@ static void by_pairs(bdml_margin *op, const double *m, bool all)
 void bdml_margin_pair_distances(bdml_margin *op, const double *m, double *distance)
 {
     bdml_phase previous = bdml_phase_enter(op->h, BDML_PHASE_GRADIENT);
-    if (op->pairs <= op->points)
+    if (op->pairs <= op->points || op->apart)
         by_pairs(op, m, true);
     else
         by_points(op, m, true);
@@ -120,7 +120,7 @@ void bdml_margin_forward(bdml_margin *op, const double *m, int64_t count, const 
     } else {
         bdml_margin_select_constraints(op, count, active);
         bdml_margin_select_points(op);
-        if (op->pair_count <= op->point_count)
+        if (op->pair_count <= op->point_count || op->apart)
             by_pairs(op, m, false);
         else
             by_points(op, m, false);

@@ -145,7 +145,7 @@ static int64_t number_points(const bdml_constraints *c, int64_t n, int32_t *numb
     return points;
 }
 
-/* Copy the points that occur and move their mean to the origin. */
+/* Copy the points that occur; their mean. */
 static void copy_points(bdml_margin *op, int64_t n, const double *x, int64_t ld,
                         const int32_t *number, double *mean)
 {
@@ -158,6 +158,31 @@ static void copy_points(bdml_margin *op, int64_t n, const double *x, int64_t ld,
         memcpy(COL(op->x, d, number[i]), from, sizeof *from * (size_t)d);
         for (int r = 0; r < d; r++) mean[r] += share * from[r];
     }
+}
+
+static double square_distance(int d, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int r = 0; r < d; r++) sum += (a[r] - b[r]) * (a[r] - b[r]);
+    return sum;
+}
+
+/* Move the mean to the origin, unless the nearest pair lies APART times nearer than the farthest point: the
+ * differences of points as they were given are exact or nearly so, those of moved points are not. */
+static void place_points(bdml_margin *op, const double *mean)
+{
+    static const double APART = 1e6;
+    int d = op->d;
+    double farthest = 0.0, nearest = INFINITY;
+    for (int64_t i = 0; i < op->points; i++)
+        farthest = BDML_MAX(farthest, square_distance(d, COL(op->x, d, i), mean));
+    for (int64_t p = 0; p < op->pairs; p++) {
+        double near = square_distance(d, COL(op->x, d, op->pi[p]), COL(op->x, d, op->pj[p]));
+        if (near > 0.0) nearest = BDML_MIN(nearest, near);
+    }
+    op->apart = farthest > APART * APART * nearest;
+    if (op->apart) return;
+    op->spread = sqrt(farthest);
     for (int64_t i = 0; i < op->points; i++)
         for (int r = 0; r < d; r++) COL(op->x, d, i)[r] -= mean[r];
 }
@@ -247,6 +272,7 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
     BDML_GO(allocate(h, op));
     copy_points(op, n, x, ld, number, mean);
     index_pairs(op, number);
+    place_points(op, mean);
     *out = op;
     op = NULL;
 done:
@@ -277,6 +303,11 @@ void bdml_margin_free(bdml_margin *op)
     free(op->part);
     free(op->scratch);
     free(op);
+}
+
+double bdml_margin_spread(const bdml_margin *op)
+{
+    return op->spread;
 }
 
 void bdml_margin_split(bdml_margin *op, const bdml_comm *comm)

@@ -20,9 +20,13 @@ struct bdml_margin {
     int d, threads;
 
     /* The points that occur in pairs, numbered anew and moved to their mean: distances do not
-     * change, and the products that build them cancel less. */
+     * change, and the products that build them cancel less. Where some lie so far from each other that the digits
+     * of near pairs would be lost to that, they stay where they are, and sums go over pairs alone. */
     int64_t points, pairs;
-    double *x;        /* d x points */
+    bool apart;
+    double
+        spread; /* the largest |x_i| that a sum over points multiplies a difference by; apart: 0 */
+    double *x;  /* d x points */
     double *turned;   /* Q'x, after bdml_margin_turn; else NULL */
     int32_t *pi, *pj; /* ends of each pair, as points */
 

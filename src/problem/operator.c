@@ -52,12 +52,28 @@ static void products(int d, const bdml_row *row, double *ff, double *gg, double 
     }
 }
 
+/* f f' - g g' = (s t' + t s')/2 with s = f + g, t = f - g:  |f f' - g g'|^2 = (|s|^2 |t|^2 + (s.t)^2)/2, without the
+ * cancellation of the form below. */
+static double norm_of_neighbours(int d, const bdml_row *row)
+{
+    double ss = 0.0, tt = 0.0, st = 0.0;
+    for (int j = 0; j < d; j++) {
+        double f = row->a[j] - row->b[j], g = row->p[j] - row->q[j], s = f + g, t = f - g;
+        ss += s * s;
+        tt += t * t;
+        st += s * t;
+    }
+    return sqrt(0.5 * (ss * tt + st * st));
+}
+
 /* |f f' - g g'|^2 = |f|^4 + |g|^4 - 2 (f.g)^2 = (|f|^2 - |g|^2)^2 + 2 (|f|^2 |g|^2 - (f.g)^2) */
 static double full_norm(int d, const bdml_row *row)
 {
+    static const double CANCELLED = 1e-6;
     double ff, gg, fg;
     products(d, row, &ff, &gg, &fg);
-    return sqrt((ff - gg) * (ff - gg) + 2.0 * BDML_MAX(ff * gg - fg * fg, 0.0));
+    double square = (ff - gg) * (ff - gg) + 2.0 * BDML_MAX(ff * gg - fg * fg, 0.0);
+    return square < CANCELLED * (ff * ff + gg * gg) ? norm_of_neighbours(d, row) : sqrt(square);
 }
 
 /* (tr -+ sqrt(tr^2 + 4 (|f|^2 |g|^2 - (f.g)^2))) / 2, tr = |f|^2 - |g|^2 */
@@ -88,6 +104,7 @@ static void full_enclose(int d, double low, double high, double *under, double *
 
 const bdml_operator_ops bdml_full_operator = {
     .name = "full",
+    .by_points = true,
     .size = full_size,
     .dual_size = full_size,
     .objective = full_objective,
@@ -189,6 +206,7 @@ static void low_rank_forward(const bdml_operator *A, const double *u, int64_t co
 
 const bdml_operator_ops bdml_low_rank_operator = {
     .name = "low rank",
+    .by_points = true,
     .size = low_rank_size,
     .dual_size = full_size,
     .objective = full_objective,
@@ -223,6 +241,15 @@ static bdml_row row_at(const bdml_constraints *c, const double *x, int64_t ld, i
                       .b = x + (size_t)c->pj[f] * (size_t)ld,
                       .p = g >= 0 ? x + (size_t)c->pi[g] * (size_t)ld : a,
                       .q = g >= 0 ? x + (size_t)c->pj[g] * (size_t)ld : a};
+}
+
+/* A_t = f f' - g g' is summed from the squares of f and g, or by points from products of f and g with points of a
+ * size up to `spread`: the rounding is a share of these, however small A_t is. */
+static double rough_of(int d, const bdml_row *row, double spread)
+{
+    double ff, gg, fg;
+    products(d, row, &ff, &gg, &fg);
+    return ff + gg + spread * (sqrt(ff) + sqrt(gg));
 }
 
 static bdml_status check(bdml_handle *h, int64_t n, const bdml_constraints *c)
@@ -269,10 +296,13 @@ bdml_status bdml_operator_init(bdml_handle *h, const bdml_operator_ops *ops, con
     bdml_margin_split(A->margin, comm);
     BDML_NEW(h, A->g, ops->dual_size(d, 0));
     BDML_NEW(h, A->norm, c->m);
+    BDML_NEW(h, A->rough, c->m);
+    A->spread = ops->by_points ? bdml_margin_spread(A->margin) : 0.0;
 #pragma omp parallel for schedule(static) num_threads(bdml_threads(h)) if (c->m * d > 1000000)
     for (int64_t t = 0; t < c->m; t++) {
         bdml_row row = row_at(c, x, ld, t);
         A->norm[t] = ops->norm(d, &row);
+        A->rough[t] = rough_of(d, &row, A->spread);
     }
     A->norm_mean = bdml_cvec_mean_abs(&A->space, A->norm);
 done:
@@ -284,6 +314,7 @@ void bdml_operator_free(bdml_operator *A)
     bdml_margin_free(A->margin);
     free(A->g);
     free(A->norm);
+    free(A->rough);
     memset(A, 0, sizeof *A);
 }
 
@@ -300,4 +331,13 @@ void bdml_operator_margins(const bdml_operator *A, double margin, double *mu)
 {
     const double *own = A->c->margin;
     for (int64_t t = 0; t < A->space.count; t++) mu[t] = margin * (own ? own[t] : 1.0);
+}
+
+double bdml_operator_needed(const bdml_operator *A, double margin)
+{
+    const double *own = A->c->margin;
+    double most = 0.0;
+    for (int64_t t = 0; t < A->space.count; t++)
+        if (A->norm[t] > 0.0) most = BDML_MAX(most, margin * (own ? own[t] : 1.0) / A->norm[t]);
+    return bdml_comm_largest(A->space.comm, most);
 }

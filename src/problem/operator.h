@@ -27,6 +27,7 @@ typedef struct bdml_row {
 
 typedef struct bdml_operator_ops {
     const char *name;
+    bool by_points; /* sums may go over points, which multiply differences (problem.h: spread) */
     size_t (*size)(int d, int rank);      /* numbers of a metric */
     size_t (*dual_size)(int d, int rank); /* of G and A*y */
     void (*objective)(const bdml_operator *A, double *g);
@@ -55,6 +56,10 @@ struct bdml_operator {
     bdml_cspace space; /* all constraints */
     double *g;         /* G */
     double *norm;      /* |A_t|_F */
+    double *
+        rough; /* what the rounding of sums with A_t is a share of: |f|^2 + |g|^2, and by points more */
+    double g_rough; /* and of those with G */
+    double spread;  /* sums multiply differences by numbers up to this */
     double norm_mean;
 };
 
@@ -79,6 +84,9 @@ void bdml_operator_extremes(const bdml_operator *A, const double *x, int64_t ld,
 void bdml_row_extremes(double ff, double gg, double fg, double *low, double *high);
 /* mu_t = margin times that of the constraint. */
 void bdml_operator_margins(const bdml_operator *A, double margin, double *mu);
+
+/* The largest mu_t/|A_t|, over all ranks. */
+double bdml_operator_needed(const bdml_operator *A, double margin);
 
 static inline void bdml_operator_forward(const bdml_operator *A, const double *m, double *v)
 {

@@ -212,6 +212,9 @@ void bdml_margin_free(bdml_margin *op);
  * Before this: there is one rank. Before bdml_products_new. */
 void bdml_margin_split(bdml_margin *op, const bdml_comm *comm);
 
+/* Sums over points multiply differences by numbers up to this; 0: sums go over pairs alone. */
+double bdml_margin_spread(const bdml_margin *op);
+
 /* G = mean of X_ij over target pairs, both triangles. Zero when there are none. */
 void bdml_margin_objective(bdml_margin *op, double *g);
 /* Values of all constraints (count < 0: active NULL) or of the listed ones: v[k] belongs to

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-static const double WIDEN = 1e-8;   /* of the upper end, to either side */
+static const double WIDEN = 1e-12;  /* of the upper end, to either side */
 static const double INSIDE = 1e-12; /* relative; above what the roundings of d = 1000 add up to */
 static const double NO_ROOM = 1e-9; /* K this close to 1 leaves only multiples of the identity */
 
@@ -218,15 +218,12 @@ static bool is_bracket(const bdml_evidence *e)
     return e->claim == BDML_CLAIM_OPTIMAL || e->claim == BDML_CLAIM_STOPPED;
 }
 
-/* "bracket", "lower", "infeasible" (at this trace), "contradiction" (at any). */
+/* "bracket", "lower", "infeasible" (up to this trace), "contradiction" (at any). */
 static const char *claim_word(const writer *w)
 {
-    const json_t *o = json_object_get(w->model->info, "certificate");
-    const char *proof = json_string_value(json_object_get(o, "proof"));
     if (is_bracket(w->e)) return "bracket";
     if (w->e->claim == BDML_CLAIM_APPROXIMATE) return "lower";
-    bool every = proof && strcmp(proof, "every trace and margin") == 0;
-    return every || !isfinite(w->e->R) ? "contradiction" : "infeasible";
+    return isfinite(w->e->reach) ? "infeasible" : "contradiction";
 }
 
 static bdml_status put_problem(writer *w)
@@ -235,7 +232,8 @@ static bdml_status put_problem(writer *w)
     BDML_TRY(put(w, "bdml-certificate 1\nclaim %s\n", claim_word(w)));
     BDML_TRY(put(w, "form %s\n", e->hard ? "hard" : e->squared ? "squared-hinge" : "hinge"));
     BDML_TRY(put(w, "metric %s\ndistortion %a\n", e->diagonal ? "diagonal" : "full", e->K));
-    BDML_TRY(isfinite(e->R) ? put(w, "trace %a\n", e->R) : put(w, "trace none\n"));
+    double trace = e->claim == BDML_CLAIM_INFEASIBLE && isfinite(e->reach) ? e->reach : e->R;
+    BDML_TRY(isfinite(trace) ? put(w, "trace %a\n", trace) : put(w, "trace none\n"));
     BDML_TRY(put(w, "margin %a\n", e->margin));
     BDML_TRY(e->hard ? put(w, "cost none\n") : put(w, "cost %a\n", e->cost));
     if (e->claim == BDML_CLAIM_INFEASIBLE) return put(w, "objective none\n");

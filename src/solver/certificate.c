@@ -11,8 +11,8 @@
  * eigenproblem. */
 #include "solver/engine.h"
 
-/* Rounding of the matrix G - A*y and of its eigenvalues, in units of eps times the norms that
- * enter: r for the eigenproblem, the constant for the blocked sums that build it. */
+/* Rounding of the matrix G - A*y and of its eigenvalues, in units of eps times the sizes that enter its
+ * sums: r for the eigenproblem, the constant for the blocked sums that build it. */
 static const double ROUNDING = 64.0;
 static const double EPS = 2.220446049250313e-16;
 
@@ -23,10 +23,11 @@ double bdml_bounds_gap(const bdml_bounds *b)
     return BDML_MAX(b->upper - b->lower, 0.0) / size;
 }
 
-/* Rows and G have norm 1 in scaled units. */
-double bdml_dual_error(const bdml_terms *terms, int r, const double *y)
+double bdml_dual_error(const bdml_scaled *scaled, int r, const double *y)
 {
-    double sum = y ? bdml_cvec_sum_abs(&terms->space, 1.0, y) : 1.0;
+    const bdml_terms *terms = &scaled->terms;
+    double sum =
+        y ? bdml_cvec_dot(&terms->space, scaled->g_rough, terms->rough, y) : scaled->g_rough;
     return EPS * (r + ROUNDING) * sum;
 }
 
@@ -71,7 +72,7 @@ bdml_status bdml_certify_upper(bdml_engine *e)
         return BDML_OK;
     }
     for (int i = 0; i < e->X.r; i++) top = BDML_MAX(top, fabs(e->X.l[i]));
-    double rounding = EPS * (e->X.r + ROUNDING) * top; /* of a value <A_t,M>, |A_t| = 1 */
+    double rounding = EPS * (e->X.r + ROUNDING) * top; /* of <A_t,M>, per size of what is summed */
     double t = bdml_terms_scale(terms, v, rounding), limit = bdml_spectral_max_scale(set, e->X.l);
     bounds->scalable = set->ops->is_cone && t <= limit;
     if (bounds->scalable) keep(bounds, size, M, t * f, t, 0.0);
@@ -175,7 +176,7 @@ bdml_status bdml_certify_lower(bdml_engine *e, const double *y)
               .quadratic = bdml_terms_quadratic(terms, y),
               /* y itself is within its bound; u/y may round below 1 */
               .most = BDML_MAX(bdml_terms_reach(terms, y), 1.0),
-              .error = bdml_dual_error(terms, e->X.r, y)};
+              .error = bdml_dual_error(&e->scaled, e->X.r, y)};
     double rho;
     bdml_engine_adjoint(e, e->scaled.g, y, e->at.S);
     if (set->ops->is_cone) return search_t(e, &D);

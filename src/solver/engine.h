@@ -59,9 +59,12 @@ typedef struct bdml_scaled {
     double user_trace; /* R as given, or that of the spectrum */
     double *hull;      /* scratch of the set, where it needs some */
     double *g;         /* G */
+    double g_rough;    /* what its rounding is a share of */
     bdml_terms terms;  /* of all constraints */
     double gamma;      /* least <G,M> per unit of trace (eq. 14) */
-    double C, C0;      /* user's */
+    double
+        needed;   /* the largest mu_t/|A_t|: a metric that meets all margins has no smaller trace */
+    double C, C0; /* user's */
 } bdml_scaled;
 
 /* Accelerated projected gradient (inner.c); Newton's rounds use the same matrices. */
@@ -236,7 +239,7 @@ bdml_status bdml_certify_upper(bdml_engine *e); /* from M and v */
 bdml_status bdml_certify_lower(bdml_engine *e, const double *y);
 double bdml_bounds_gap(const bdml_bounds *b);
 /* Rounding of the density of G - A*y; y NULL: of G. */
-double bdml_dual_error(const bdml_terms *terms, int r, const double *y);
+double bdml_dual_error(const bdml_scaled *scaled, int r, const double *y);
 
 /* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test
  * given y, which is kept when it proves something. */

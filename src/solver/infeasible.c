@@ -10,10 +10,10 @@
 /* The inequality must hold by this share, well above the rounding of b'y. */
 static const double CLEAR = 1e-9;
 
-/* A proof that holds for every trace up to this multiple of the median mu_t/|A_t| (1 in scaled
- * units) counts as one over the whole cone: rounding does not allow to tell more, and where two
- * constraints are exact opposites the maximum is 0 itself. */
-static const double EVERY_TRACE = 1e12;
+/* A proof that holds for every trace up to this multiple of the largest mu_t/|A_t|, less than which no margin
+ * takes, ends the search: where two constraints are opposites, exactly or nearly, the maximum is 0 but for
+ * rounding, which does not allow to tell more. */
+static const double FAR_TRACE = 1e12;
 
 /* For a proof over the cone the misses are taken at the minimiser of -PUSH trace(M) + ... instead,
  * which moves <A*y, M> from 0 to -PUSH trace(M): strictly negative. */
@@ -33,15 +33,18 @@ bdml_status bdml_infeasible_test(bdml_engine *e, const double *y)
     bdml_refutation *known = &e->proof;
     double linear = bdml_terms_linear(terms, y);
     if (!(linear > 0.0)) return BDML_OK;
-    double error = bdml_dual_error(terms, e->X.r, y) - bdml_dual_error(terms, e->X.r, NULL);
+    double error =
+        bdml_dual_error(&e->scaled, e->X.r, y) - bdml_dual_error(&e->scaled, e->X.r, NULL);
     bdml_engine_adjoint(e, NULL, y, e->at.S); /* -A*y */
     BDML_TRY(e->X.ops->eigenvalues(&e->X, e->at.S, e->X.lambda));
     double most = -set->ops->density(set, e->X.lambda) + error; /* of <A*y,M> per unit of trace */
     double holds =
         most > 0.0 ? linear * (1.0 - CLEAR) / most : INFINITY; /* for every trace below */
     bdml_proof proof = BDML_PROOF_NONE;
-    if (holds >= EVERY_TRACE && set->ops->is_cone)
+    if (!isfinite(holds) && set->ops->is_cone)
         proof = BDML_PROOF_CONE;
+    else if (holds >= FAR_TRACE * e->scaled.needed && set->ops->is_cone)
+        proof = BDML_PROOF_TRACE;
     else if (holds > set->trace)
         proof = BDML_PROOF_RATIO;
     if (proof <= known->kind) return BDML_OK;
@@ -98,12 +101,13 @@ bdml_status bdml_infeasible_check(bdml_engine *e)
     double total = bdml_terms_misses(&e->scaled.terms, e->dual.v, e->dual.y_try);
     BDML_TRY(bdml_infeasible_test(e, e->dual.y_try));
     BDML_TRY(bdml_infeasible_test(e, e->dual.y)); /* multipliers grow along a proof too */
-    bool ratio = known->kind == BDML_PROOF_RATIO, first = ratio && known->rounds++ == 0;
+    bool ratio = known->kind == BDML_PROOF_RATIO, far = known->kind == BDML_PROOF_TRACE;
+    bool first = (ratio || far) && known->rounds++ == 0;
     bool better = set->ops->is_cone && total > 0.0 && !(ratio && bound_matters(e)) &&
                   known->rounds <= PROOF_ROUNDS;
     bool hopeless = !isfinite(set->trace) && rounds >= PATIENCE &&
                     (rounds & (rounds - 1)) == 0; /* at 8, 16, 32, ... rounds */
     if (known->kind != BDML_PROOF_CONE && better && (first || hopeless)) BDML_TRY(push(e, total));
-    known->final = known->kind == BDML_PROOF_CONE || (ratio && !better);
+    known->final = known->kind >= BDML_PROOF_TRACE || (ratio && !better);
     return BDML_OK;
 }

@@ -56,8 +56,9 @@ static const char *stop_text(const bdml_solve_result *r)
         break;
     }
     if (r->outcome == BDML_INFEASIBLE)
-        return r->proof == BDML_PROOF_CONE ? "infeasible for every margin and trace bound"
-                                           : "infeasible for this margin and trace bound";
+        return r->proof == BDML_PROOF_CONE    ? "infeasible for every margin and trace bound"
+               : r->proof == BDML_PROOF_TRACE ? "no metric below a very large trace"
+                                              : "infeasible for this margin and trace bound";
     return r->collapsed ? "optimal, collapsed to M = 0" : "optimal";
 }
 

@@ -78,12 +78,56 @@ static bdml_status keep_coordinates(bdml_handle *h, bdml_problem *p, double *s)
     return BDML_OK;
 }
 
+/* Largest |column - B B' column| over `count` columns of a (d rows), and the largest |column|. */
+static void residual(const bdml_problem *p, int64_t count, const double *a, double *part,
+                     double *rest, double *left, double *size)
+{
+    enum { TILE = 256 };
+    int d = p->d, r = p->r;
+    for (int64_t k = 0; k < count; k += TILE) {
+        int tile = (int)BDML_MIN((int64_t)TILE, count - k);
+        memcpy(rest, COL(a, d, k), sizeof *rest * (size_t)d * (size_t)tile);
+        bdml_la_gemm('T', 'N', r, tile, d, 1.0, p->basis, d, rest, d, 0.0, part, r);
+        bdml_la_gemm('N', 'N', d, tile, r, -1.0, p->basis, d, part, r, 1.0, rest, d);
+        for (int i = 0; i < tile; i++) {
+            *left = BDML_MAX(*left, bdml_la_norm(d, COL(rest, d, i)));
+            *size = BDML_MAX(*size, bdml_la_norm(d, COL(a, d, k + i)));
+        }
+    }
+}
+
+/* Was nothing but rounding dropped? Judged by the points and the columns of the objective themselves: in their squares
+ * a direction 1e-8 times as long as the longest drowns. */
+static bdml_status judge(bdml_handle *h, bdml_problem *p)
+{
+    enum { TILE = 256 };
+    static const double ROUNDING = 64.0 * 2.3e-16;
+    bdml_status status = BDML_OK;
+    double *x = NULL, *part = NULL, *rest = NULL, left = 0.0, size = 0.0;
+    double g_left = 0.0, g_size = 0.0;
+    int64_t count;
+
+    BDML_GO(gather(h, p, &x, &count));
+    BDML_NEW(h, part, (size_t)p->r * TILE);
+    BDML_NEW(h, rest, (size_t)p->d * TILE);
+    residual(p, count, x, part, rest, &left, &size);
+    if (p->objective) residual(p, p->d, p->objective, part, rest, &g_left, &g_size);
+    left = bdml_comm_largest(p->comm, left);
+    size = bdml_comm_largest(p->comm, size);
+    p->exact = left <= p->d * ROUNDING * size && g_left <= p->d * ROUNDING * g_size;
+done:
+    free(x);
+    free(part);
+    free(rest);
+    return status;
+}
+
 /* Full form: eigenvectors of the scatter. s becomes them. */
 static bdml_status find_basis(bdml_handle *h, bdml_problem *p, double *s)
 {
     bdml_status status = BDML_OK;
     bdml_eigh_ws ws = {0};
-    double *lambda = NULL, dropped = 0.0;
+    double *lambda = NULL;
     int d = p->d;
 
     BDML_NEW(h, lambda, d);
@@ -91,11 +135,10 @@ static bdml_status find_basis(bdml_handle *h, bdml_problem *p, double *s)
     BDML_GO(bdml_la_eigh(h, d, s, lambda, true, &ws));
     double top = BDML_MAX(lambda[d - 1], 0.0);
     while (p->r < d && lambda[d - 1 - p->r] > ABSENT * top) p->r++;
-    for (int i = 0; i < d - p->r; i++) dropped += fabs(lambda[i]);
-    p->exact = dropped <= d * 4.0 * 2.3e-16 * top;
     if (p->r > 0 && p->r < d) {
         BDML_NEW(h, p->basis, (size_t)d * (size_t)p->r);
         memcpy(p->basis, COL(s, d, d - p->r), sizeof *s * (size_t)d * (size_t)p->r);
+        status = judge(h, p);
     }
 done:
     free(lambda);

@@ -25,7 +25,9 @@ void bdml_scale(bdml_scaled *to, const bdml_operator *A, const bdml_solve_settin
     unit->y = sqrt(bdml_vec_dot(A->size, A->g, A->g));
     unit->f = unit->y / unit->m;
     for (size_t i = 0; i < A->size; i++) to->g[i] = A->g[i] / unit->y;
+    to->g_rough = A->g_rough / unit->y;
     to->set.trace = to->user_trace * unit->m;
     bdml_terms_harden(terms, unit->m);
+    to->needed = unit->m * bdml_operator_needed(A, s->margin);
     if (!s->hard) bdml_terms_soften(terms, A->c, to->C, s->loss == BDML_LOSS_SQUARED_HINGE, unit);
 }

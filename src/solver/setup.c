@@ -20,6 +20,8 @@ static bdml_status set_objective(bdml_handle *h, bdml_problem *p)
         bdml_reduce_metric(p, given, A->g, ws);
     }
     double size = bdml_vec_dot(A->size, A->g, A->g);
+    double trace = sqrt(p->r * size); /* of G at most: the mean |x_i - x_j|^2 that it is made of */
+    A->g_rough = trace + (p->objective ? 0.0 : A->spread * sqrt(trace));
     if (!(size > 0.0) || !isfinite(size))
         status = bdml_fail(h, BDML_ERR_DATA,
                            "the objective is zero or not finite: it needs a target pair of "

@@ -64,9 +64,8 @@ typedef enum bdml_outcome {
 typedef enum bdml_proof {
     BDML_PROOF_NONE,
     BDML_PROOF_RATIO, /* infeasible for this mu and R: needs a larger trace or a smaller margin */
-    /* infeasible for every trace bound and every positive multiple of the margins (up to
-     * proof_trace, beyond which rounding hides what is so) */
-    BDML_PROOF_CONE,
+    BDML_PROOF_TRACE, /* for traces below proof_trace, out of all proportion; beyond, rounding hides it */
+    BDML_PROOF_CONE, /* for every trace bound and every positive multiple of the margins */
 } bdml_proof;
 
 typedef enum bdml_stop {

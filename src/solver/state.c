@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static const double STATE_VERSION = 2.0;
+static const double STATE_VERSION = 3.0;
 /* Largest counter: whole numbers are exact in a double up to here. */
 static const double MOST_COUNT = 9007199254740992.0;
 

@@ -26,6 +26,7 @@ void bdml_terms_weigh(bdml_terms *p, const bdml_operator *A, double margin, doub
     for (int64_t t = 0; t < p->space.count; t++) {
         p->w[t] = 1.0 / BDML_MAX(A->norm[t], shortest);
         p->b[t] = margin * (own ? own[t] : 1.0) * p->w[t];
+        p->rough[t] = A->rough[t] * p->w[t];
     }
 }
 
@@ -160,7 +161,7 @@ double bdml_terms_scale(const bdml_terms *p, const double *v, double rounding)
 {
     double t = 0.0;
     for (int64_t k = 0; k < p->space.count && isfinite(t); k++) {
-        double value = v[k] - rounding;
+        double value = v[k] - rounding * p->rough[k];
         if (p->b[k] > 0.0)
             t = value > 0.0 ? BDML_MAX(t, p->b[k] / value) : INFINITY;
         else if (value < 0.0)
@@ -180,7 +181,7 @@ double bdml_terms_share(const bdml_terms *p, const double *v, const double *insi
 {
     double theta = 0.0;
     for (int64_t k = 0; k < p->space.count; k++) {
-        double miss = p->b[k] - (v[k] - rounding);
+        double miss = p->b[k] - (v[k] - rounding * p->rough[k]);
         if (miss > 0.0) theta = BDML_MAX(theta, miss / (inside[k] - v[k]));
     }
     return bdml_comm_largest(p->space.comm, theta);

@@ -13,6 +13,7 @@
 typedef struct bdml_terms {
     bdml_cspace space;
     double *w, *b, *q, *u; /* row weight, margin, curvature of the dual, bound on y */
+    double *rough; /* w times what the rounding of the row is a share of; of all constraints */
 } bdml_terms;
 
 /* What the terms make of an objective in units (scale.c); C: weight of the soft form. */
@@ -51,7 +52,7 @@ double bdml_terms_reach(const bdml_terms *p, const double *y);
 void bdml_terms_import(const bdml_terms *p, double unit, const double *y_user, double *y,
                        double *y2, double *b2);
 
-/* Feasibility of t M and of blends, v lowered by its rounding: smallest t with t v >= b, infinite when
+/* Feasibility of t M and of blends, v lowered by rounding times rough: smallest t with t v >= b, infinite when
  * there is none; least t v - b; smallest theta with (1 - theta) v + theta inside >= b. */
 double bdml_terms_scale(const bdml_terms *p, const double *v, double rounding);
 double bdml_terms_least_slack(const bdml_terms *p, double t, const double *v);

@@ -25,7 +25,7 @@ static bdml_spectral make_set(const bdml_problem *p, const bdml_solve_settings *
     return bdml_spectral_reduce(&whole, p->r);
 }
 
-enum { MATRICES = 8, VECTORS = 20 };
+enum { MATRICES = 8, VECTORS = 21 };
 
 /* The arrays of matrices, and those over constraints. */
 static void list_arrays(bdml_engine *e, double **matrix[MATRICES], double **vector[VECTORS])
@@ -37,13 +37,12 @@ static void list_arrays(bdml_engine *e, double **matrix[MATRICES], double **vect
     bdml_bounds *bounds = &e->bounds;
     double **matrices[MATRICES] = {&e->scaled.g, &at->M, &at->M_old,    &at->Z,
                                    &at->S,       &at->T, &bounds->best, &bounds->interior};
-    double **vectors[VECTORS] = {&all->w,      &all->b,         &all->q,
-                                 &all->u,      &dual->v,        &dual->y,
-                                 &dual->y_try, &bounds->best_y, &bounds->interior_v,
-                                 &e->proof.y,  &listed->w,      &listed->b,
-                                 &listed->q,   &listed->u,      &a->y0,
-                                 &a->v,        &a->v_old,       &a->v_z,
-                                 &a->y_z,      &a->weighted};
+    double **vectors[VECTORS] = {
+        &all->rough, &all->w,    &all->b,      &all->q,         &all->u,
+        &dual->v,    &dual->y,   &dual->y_try, &bounds->best_y, &bounds->interior_v,
+        &e->proof.y, &listed->w, &listed->b,   &listed->q,      &listed->u,
+        &a->y0,      &a->v,      &a->v_old,    &a->v_z,         &a->y_z,
+        &a->weighted};
     memcpy(matrix, matrices, sizeof matrices);
     memcpy(vector, vectors, sizeof vectors);
 }

@@ -48,6 +48,9 @@ static bdml_status make_evidence(bdml_handle *h, const bdml_solved *s, int d, bd
     e->lower = isfinite(s->result->lower) ? s->result->lower : 0.0;
     e->upper = s->result->upper;
     e->gap_asked = s->settings->gap;
+    e->reach = s->result->proof == BDML_PROOF_CONE    ? INFINITY
+               : s->result->proof == BDML_PROOF_TRACE ? s->result->proof_trace
+                                                      : s->settings->trace;
     e->slack = s->result->slack;
     e->kappa = isfinite(s->result->kappa) ? s->result->kappa : 0.0;
     BDML_GO(bdml_constraints_copy(h, s->constraints, &e->constraints));
@@ -95,19 +98,25 @@ done:
 
 /* ---- claim --------------------------------------------------------------------------------------------- */
 
-static bdml_status say_infeasible(bdml_handle *h, const bdml_solved *s)
+bdml_status bdml_say_infeasible(bdml_handle *h, const bdml_evidence *e)
 {
-    const bdml_solve_result *r = s->result;
-    if (r->proof == BDML_PROOF_CONE)
+    if (!isfinite(e->reach))
         return bdml_fail(
             h, BDML_ERR_INFEASIBLE,
             "proven infeasible: %lld constraints contradict each other for every trace "
             "bound and margin at distortion %g; leave out hard, or raise distortion",
-            (long long)r->contradicting, s->settings->K);
+            (long long)e->duals, e->K);
+    if (e->reach == e->R)
+        return bdml_fail(
+            h, BDML_ERR_INFEASIBLE,
+            "proven infeasible: no metric with trace at most %g meets the margin %g at "
+            "distortion %g; raise trace or distortion, or lower margin",
+            e->R, e->margin, e->K);
     return bdml_fail(h, BDML_ERR_INFEASIBLE,
-                     "proven infeasible: no metric with trace at most %g meets the margin %g at "
-                     "distortion %g; raise trace or distortion, or lower margin",
-                     s->settings->trace, s->settings->margin, s->settings->K);
+                     "out of reach: %lld constraints all but contradict each other, no metric with "
+                     "trace below %.4g meets the margin %g at distortion %g (beyond, the digits of "
+                     "doubles do not tell); leave out hard, or raise distortion",
+                     (long long)e->duals, e->reach, e->margin, e->K);
 }
 
 bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *model)
@@ -136,7 +145,7 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
         free(model->l); /* there is no metric: the model is a proof */
         model->l = NULL;
         model->q = 0;
-        return say_infeasible(h, s);
+        return bdml_say_infeasible(h, model->evidence);
     }
     return set_metric(h, s, model);
 }

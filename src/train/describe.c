@@ -61,17 +61,22 @@ static json_t *history_json(const bdml_solve_result *r)
 
 static json_t *certificate(const bdml_solved *s, const bdml_evidence *e)
 {
-    static const char *const names[] = {[BDML_OPTIMAL] = "optimal",
-                                        [BDML_STOPPED] = "stopped",
-                                        [BDML_INFEASIBLE] = "infeasible",
-                                        [BDML_APPROXIMATE] = "approximate"};
+    static const char *const stops[] = {[BDML_STOP_DONE] = "gap",
+                                        [BDML_STOP_ITERATIONS] = "iterations",
+                                        [BDML_STOP_TIME] = "time",
+                                        [BDML_STOP_CANCELLED] = "request",
+                                        [BDML_STOP_STALLED] = "stall"};
     const bdml_solve_result *r = s->result;
-    bool infeasible = r->outcome == BDML_INFEASIBLE;
+    bool infeasible = r->outcome == BDML_INFEASIBLE, approximate = r->outcome == BDML_APPROXIMATE;
     json_t *o = json_object();
-    bdml_json_put(&o, "status", json_string(names[r->outcome]));
-    bdml_json_put(&o, "upper", bdml_json_real(r->upper));
+    bdml_json_put(&o, "status", json_string(bdml_claim_name(e)));
+    if (approximate) { /* its metric need not be allowed: no upper end, no gap */
+        bdml_json_put(&o, "objective", bdml_json_real(r->upper));
+    } else {
+        bdml_json_put(&o, "upper", bdml_json_real(r->upper));
+        bdml_json_put(&o, "gap", bdml_json_real(r->gap));
+    }
     bdml_json_put(&o, "lower", bdml_json_real(infeasible ? r->lower : e->lower));
-    bdml_json_put(&o, "gap", bdml_json_real(r->gap));
     bdml_json_put(&o, "kappa", bdml_json_real(r->kappa));
     bdml_json_put(&o, "trace", bdml_json_real(r->trace));
     bdml_json_put(&o, "iterations", json_integer(r->iterations));
@@ -83,14 +88,35 @@ static json_t *certificate(const bdml_solved *s, const bdml_evidence *e)
         bdml_json_put(&o, "softness", json_real(r->C / r->C0));
         bdml_json_put(&o, "C", json_real(r->C));
     }
+    if (r->outcome == BDML_STOPPED) bdml_json_put(&o, "stopped_by", json_string(stops[r->stop]));
     if (infeasible) {
-        bool every = r->proof == BDML_PROOF_CONE;
-        bdml_json_put(&o, "proof",
-                      json_string(every ? "every trace and margin" : "this trace and margin"));
+        bdml_json_put(&o, "proof", json_string(bdml_claim_scope(e)));
+        bdml_json_put(&o, "proof_trace", bdml_json_real(e->reach));
         bdml_json_put(&o, "contradictions", contradictions(s));
     }
-    if (r->outcome == BDML_APPROXIMATE) bdml_json_put(&o, "margin_missed_by", json_real(r->slack));
+    if (approximate) bdml_json_put(&o, "margin_missed_by", json_real(r->slack));
     return o;
+}
+
+bdml_status bdml_describe_proven(bdml_handle *h, bool rounding, const char *help, bdml_model *model)
+{
+    const bdml_evidence *e = model->evidence;
+    json_t *o = json_incref(part_of(h, model, "certificate"));
+    bdml_json_put(&o, "status", json_string(bdml_claim_name(e)));
+    if (e->claim == BDML_CLAIM_INFEASIBLE) {
+        bdml_json_put(&o, "active", json_integer(e->duals));
+        bdml_json_put(&o, "proof", json_string(bdml_claim_scope(e)));
+        bdml_json_put(&o, "proof_trace", bdml_json_real(e->reach));
+    } else {
+        bdml_json_put(&o, "lower", json_real(e->lower));
+    }
+    if (e->claim == BDML_CLAIM_OPTIMAL || e->claim == BDML_CLAIM_STOPPED) {
+        bdml_json_put(&o, "upper", json_real(e->upper));
+        bdml_json_put(&o, "gap", json_real(bdml_evidence_gap(e)));
+    }
+    if (rounding) bdml_json_put(&o, "stopped_by", json_string("rounding"));
+    if (help[0]) bdml_json_put(&o, "help", json_string(help));
+    return tell(h, model, "certificate", o);
 }
 
 bdml_status bdml_describe_claim(bdml_handle *h, const bdml_solved *s, bdml_model *model)

@@ -314,6 +314,14 @@ typedef struct bdml_solved {
  * when the result proves that, with what contradicts what on the handle; a collapse to M = 0 is
  * BDML_ERR_DATA with the reason. */
 bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *model);
+/* Fails with BDML_ERR_INFEASIBLE and what the evidence proves. */
+bdml_status bdml_say_infeasible(bdml_handle *h, const bdml_evidence *e);
+
+/* ---- proof (prove.c) ------------------------------------------------------------------------------------------ */
+
+/* Put the claim of a trained model before the prover, and claim what it proves and no more. BDML_ERR_INFEASIBLE: it
+ * is a proof; BDML_ERR_DATA, with what would help: the digits of doubles are too few to prove anything. */
+bdml_status bdml_prove_claim(bdml_handle *h, const bdml_dataset *data, bdml_model *model);
 
 /* ---- the last fit (final.c) ------------------------------------------------------------------------------------ */
 

@@ -148,6 +148,11 @@ bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_da
         BDML_TRY(bdml_dataset_need_classes(h, data));
     BDML_TRY(bdml_checkpoint_open(h, o, data));
     bdml_status status = bdml_train_method(h, o, method, data, constraints, out);
+    if (*out && (*out)->evidence) status = bdml_prove_claim(h, data, *out);
+    if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) {
+        bdml_free_model(*out);
+        *out = NULL;
+    }
     bdml_checkpoint_close(h, status);
     return status;
 }

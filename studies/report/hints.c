@@ -118,11 +118,15 @@ static void look_at_training(study_html *p, const json_t *run, bool *some)
         end(p);
     }
     if (strcmp(client_string(run, "status"), "stopped") == 0) {
+        bool rounding = strcmp(client_string(run, "stopped_by"), "rounding") == 0;
         begin(p, some);
         study_html_printf(
             p,
-            "The solver was stopped at a gap of %.1e. The bracket still holds; give more "
-            "time or iterations to close it.",
+            rounding
+                ? "Rounding kept the gap at %.1e. The bracket still holds; other scaling, or "
+                  "leaving out points that lie far away, lets it close."
+                : "The solver was stopped at a gap of %.1e. The bracket still holds; give more "
+                  "time or iterations to close it.",
             client_real(run, "gap"));
         end(p);
     }

@@ -161,6 +161,7 @@ void study_page_certificate(study_html *p, const json_t *run)
     entry(p, "method", run, "method", "%g");
     entry(p, "lower end, proven", run, "lower", "%.9g");
     entry(p, "upper end, reached", run, "upper", "%.9g");
+    entry(p, "objective, margins missed", run, "objective", "%.9g");
     entry(p, "gap", run, "gap", "%.2e");
     entry(p, "distortion cap K", run, "distortion", "%g");
     entry(p, "distortion reached", run, "distortion_reached", "%.6g");
@@ -170,6 +171,8 @@ void study_page_certificate(study_html *p, const json_t *run)
     entry(p, study_is_infeasible(run) ? "in the contradiction" : "of them active", run, "active",
           "%.0f");
     entry(p, "holds for", run, "proof", "%g");
+    entry(p, "the trace proven", run, "proof_trace", "%.4g");
+    entry(p, "stopped by", run, "stopped_by", "%g");
     entry(p, "iterations", run, "iterations", "%.0f");
     entry(p, "logDet of M", spectrum, "log_det", "%.4g");
     entry(p, "F-norm of M", spectrum, "frobenius", "%.4g");

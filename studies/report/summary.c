@@ -121,6 +121,8 @@ static void say_infeasible(study_html *p, const json_t *run)
         client_real(run, "distortion"), client_real(run, "constraints"),
         client_real(run, "active"));
     study_html_text(p, client_string(run, "proof"));
+    if (strcmp(client_string(run, "proof"), "traces below") == 0)
+        study_html_printf(p, " %.4g", client_real(run, "proof_trace"));
     fputs(".", p->f);
 }
 

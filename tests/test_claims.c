@@ -1,0 +1,213 @@
+/* test_claims.c - training claims no more than is proven, whatever the data: points far from each other, outliers,
+ * constraints that nearly contradict each other. The truth is worked out by hand. */
+#include "check.h"
+
+#include <jansson.h>
+
+#include "model/evidence.h"
+#include "train/train.h"
+
+/* "name value name value ..." */
+static bdml_handle *handle_with(const char *settings)
+{
+    bdml_handle *h = NULL;
+    char text[512], *save = NULL;
+    assert_int_equal(bdml_create(&h), BDML_OK);
+    snprintf(text, sizeof text, "%s", settings);
+    for (char *name = strtok_r(text, " ", &save); name; name = strtok_r(NULL, " ", &save))
+        check_ok(h, bdml_set(h, name, strtok_r(NULL, " ", &save)));
+    return h;
+}
+
+static const json_t *said(const bdml_model *model, const char *key)
+{
+    return json_object_get(json_object_get(model->info, "certificate"), key);
+}
+
+static const char *word(const bdml_model *model, const char *key)
+{
+    const char *text = json_string_value(said(model, key));
+    return text ? text : "";
+}
+
+static double figure(const bdml_model *model, const char *key)
+{
+    return json_is_number(said(model, key)) ? json_number_value(said(model, key)) : INFINITY;
+}
+
+static void check_confirmed(bdml_handle *h, const bdml_model *model, const bdml_dataset *data)
+{
+    int confirmed = 0;
+    char *json = NULL;
+    check_ok(h, bdml_certify_model(h, model, data, &confirmed, &json));
+    if (!confirmed) fail_msg("refuted: %s", json);
+    bdml_free_bytes(json);
+}
+
+/* ---- infeasible ------------------------------------------------------------------------------------ */
+
+/* Two triplets ask M_11 - M_22 >= 1 and (1+e)^2 M_22 - M_11 >= 1: together ((1+e)^2 - 1) M_22 >= 2, so that
+ * trace(M) > 2 M_22 >= 4 / ((1+e)^2 - 1), where M is near a multiple of the identity. */
+static bdml_model *opposites(bdml_handle *h, double e, bdml_dataset **data, bdml_status *status)
+{
+    double x[12] = {0, 0, 1, 0, 0, 1, 0, 0, 0, 1 + e, 1, 0};
+    int64_t y[6] = {0, 0, 1, 0, 1, 0};
+    int32_t targets[2] = {0, 1}, triplets[6] = {0, 2, 1, 3, 5, 4};
+    bdml_constraints *c = NULL;
+    bdml_model *model = NULL;
+    check_ok(h, bdml_dataset_from_arrays(h, 6, 2, x, 2, y, data));
+    check_ok(h, bdml_constraints_from_arrays(h, 6, 1, targets, 0, NULL, 2, triplets, &c));
+    *status = bdml_train(h, *data, c, &model);
+    bdml_free_constraints(c);
+    return model;
+}
+
+static void near_contradictions_are_not_called_infeasible(void **state)
+{
+    (void)state;
+    for (double e = 1e-14; e < 1e-5; e *= 100) {
+        bdml_handle *h = handle_with("hard yes distortion 2 reference none max-iter 3000");
+        bdml_dataset *data = NULL;
+        bdml_status status;
+        bdml_model *model = opposites(h, e, &data, &status);
+        double a = 1 + e, needed = 4 / ((a - 1) * (a + 1));
+        if (status == BDML_ERR_INFEASIBLE) {
+            assert_string_equal(word(model, "status"), "out of reach");
+            assert_string_equal(word(model, "proof"), "traces below");
+            check_true(figure(model, "proof_trace") <= needed);
+            check_true(strstr(bdml_last_error(h), "infeasible") == NULL);
+        } else if (status == BDML_OK) {
+            check_true(figure(model, "trace") >= needed * (1 - 1e-9));
+        }
+        if (model) check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+}
+
+/* e = 0: the same two distances asked to be larger than each other. Only equal multipliers prove it. */
+static void exact_contradictions_are_proven_for_every_trace(void **state)
+{
+    (void)state;
+    for (int bounded = 0; bounded < 2; bounded++) {
+        bdml_handle *h = handle_with("hard yes distortion 2 reference none");
+        bdml_dataset *data = NULL;
+        bdml_status status;
+        if (bounded) check_ok(h, bdml_set(h, "trace", "1e4"));
+        bdml_model *model = opposites(h, 0, &data, &status);
+        assert_int_equal(status, BDML_ERR_INFEASIBLE);
+        assert_string_equal(word(model, "status"), "infeasible");
+        assert_string_equal(word(model, "proof"), "every trace and margin");
+        assert_true(json_is_null(said(model, "proof_trace")));
+        check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+}
+
+/* ---- brackets ---------------------------------------------------------------------------------------- */
+
+/* Gaussian points in d dimensions, two classes by turns; column 0 of row i is moved by `move(i)`. */
+static bdml_dataset *placed(bdml_handle *h, int64_t n, int d, double (*move)(int64_t, double),
+                            double far)
+{
+    bdml_dataset *data = NULL;
+    bdml_rng rng = bdml_rng_make(5, (uint64_t)n);
+    double *x = calloc((size_t)n * (size_t)d, sizeof *x);
+    int64_t *y = calloc((size_t)n, sizeof *y);
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = i % 2;
+        for (int j = 0; j < d; j++)
+            x[i * d + j] = bdml_rng_normal(&rng) + (j == 1 ? 3.0 * (double)y[i] : 0.0);
+        x[i * d] += move(i, far);
+    }
+    check_ok(h, bdml_dataset_from_arrays(h, n, d, x, d, y, &data));
+    free(x);
+    free(y);
+    return data;
+}
+
+static double outlier(int64_t i, double far)
+{
+    return i == 0 ? far : 0.0;
+}
+
+static double two_clusters(int64_t i, double far)
+{
+    return i % 4 < 2 ? far : 0.0;
+}
+
+static long double square_distance(const bdml_dataset *data, int32_t i, int32_t j)
+{
+    long double sum = 0.0L;
+    for (int k = 0; k < data->d; k++) {
+        long double v = (long double)data->x[i * data->d + k] - data->x[j * data->d + k];
+        sum += v * v;
+    }
+    return sum;
+}
+
+/* K = 1, pairs: M = tI with t the largest 1 / |x_i - x_j|^2, whatever the placement. */
+static void outliers_leave_the_bracket_true(void **state)
+{
+    (void)state;
+    for (double far = 1.0; far < 1e13; far *= 1e3) {
+        bdml_handle *h = handle_with("hard yes kind pair distortion 1 reference none");
+        bdml_dataset *data = placed(h, 20, 2, outlier, far);
+        bdml_model *model = NULL;
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        const bdml_constraints *c = model->evidence->constraints;
+        long double t = 0.0L, pull = 0.0L;
+        for (int64_t k = 0; k < c->m; k++) {
+            int32_t p = c->far[k];
+            t = fmaxl(t, 1.0L / square_distance(data, c->pi[p], c->pj[p]));
+        }
+        for (int64_t k = 0; k < c->targets; k++) {
+            int32_t p = c->target[k];
+            pull += square_distance(data, c->pi[p], c->pj[p]) / (long double)c->targets;
+        }
+        long double optimum = t * pull;
+        assert_string_equal(word(model, "status"), "optimal");
+        check_true(figure(model, "lower") <= optimum && optimum <= figure(model, "upper"));
+        check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+}
+
+/* The optimum hardly depends on how far apart the clusters are, since all pairs lie within one: any two true
+ * brackets overlap. */
+static void clusters_far_apart_leave_the_bracket_true(void **state)
+{
+    double most_lower = 0.0, least_upper = INFINITY;
+    (void)state;
+    for (double far = 1e6; far < 2e9; far *= 10) {
+        bdml_handle *h = handle_with("hard yes kind pair distortion 10 reference none targets 1");
+        bdml_dataset *data = placed(h, 24, 3, two_clusters, far);
+        bdml_model *model = NULL;
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        assert_string_equal(word(model, "status"), "optimal");
+        check_true(figure(model, "lower") <= figure(model, "upper"));
+        most_lower = fmax(most_lower, figure(model, "lower"));
+        least_upper = fmin(least_upper, figure(model, "upper"));
+        check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+    check_true(most_lower <= least_upper * (1 + 1e-5)); /* adding 1e9 rounds the points by 1e-7 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_contradictions_are_not_called_infeasible),
+        cmocka_unit_test(exact_contradictions_are_proven_for_every_trace),
+        cmocka_unit_test(outliers_leave_the_bracket_true),
+        cmocka_unit_test(clusters_far_apart_leave_the_bracket_true),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
