@@ -1,4 +1,4 @@
-/* cmd_convert.c - bdml convert IN OUT, and bdml generate waveform -o OUT */
+/* cmd_convert.c - bdml convert IN OUT, and bdml generate NAME -o OUT */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -55,14 +55,11 @@ bdml_status cli_generate(cli *c)
     bdml_dataset *data = NULL;
     const char *output = cli_text_of(c, CLI_OPT_OUTPUT);
 
-    if (strcmp(c->argument[0], "waveform") != 0)
-        return client_fail(c->h, BDML_ERR_ARGUMENT, "cannot generate '%.100s'; it can be: waveform",
-                           c->argument[0]);
     if (!output[0]) output = "-";
     c->arguments = 0;
     GO(check_ending(c, output));
     GO(cli_check_output(c, output));
-    GO(bdml_generate_waveform(c->h, c->own[CLI_OPT_POINTS].i, &data));
+    GO(bdml_generate(c->h, c->argument[0], c->own[CLI_OPT_POINTS].i, &data));
     GO(write_data(c, data, output));
 done:
     bdml_free_dataset(data);

@@ -188,8 +188,10 @@ static const cli_command commands[] = {
      "semidefinite metric.",
      COMMON "output map --format --header --variable", "bdml import L.npy -o mine.bdml",
      cli_import},
-    {"generate", "NAME", "[-n N] -o FILE", "make the waveform data",
-     "NAME is waveform: the data of Breiman et al. (1984), 21 features and 3 classes, from --seed.",
+    {"generate", "NAME", "[-n N] -o FILE", "make data whose law is known",
+     "NAME is waveform or waveform-noise (Breiman et al. 1984; 21 and 40 features, 3 classes), "
+     "twonorm, threenorm or ringnorm (Breiman 1996; 20 features, 2 classes), or one where the "
+     "plain distance looks in the wrong directions: stretched, needle, clusters. All from --seed.",
      COMMON "output generate", "bdml generate waveform -n 5000 -o waveform.csv", cli_generate},
     {"help", "[TOPIC]", "", "explain a command, the settings or the methods",
      "TOPIC is a command, 'settings' or 'methods'. With --json the whole table of commands, "

@@ -27,7 +27,8 @@ static bool value_is_file(const bdml_option *o)
 static const char *argument_words(const cli_command *command)
 {
     if (strcmp(command->name, "completion") == 0) return "bash zsh fish";
-    if (strcmp(command->name, "generate") == 0) return "waveform";
+    if (strcmp(command->name, "generate") == 0)
+        return "waveform waveform-noise twonorm threenorm ringnorm stretched needle clusters";
     if (strcmp(command->name, "reproduce") == 0) return "distortion trace-width runtime";
     if (strcmp(command->name, "help") == 0) return "settings methods"; /* and the commands */
     return command->arguments[0] ? NULL : "";

@@ -167,7 +167,7 @@ exits 2 "there is no help on 'nothing'" help nothing
 exits 2 "--markdown belongs to" help train --markdown
 exits 2 "import needs -o FILE" import a
 exits 2 "export needs -o FILE" export a
-exits 2 "cannot generate 'noise'" generate noise
+exits 2 "there is no set 'noise' to generate" generate noise
 exits 2 "the ending says no format" convert a b.xyz
 exits 2 "the ending says no format" transform m a -o b.xyz
 exits 2 "written as .csv or .tsv" neighbors a -o b.npy

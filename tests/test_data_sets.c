@@ -337,7 +337,7 @@ static void test_waveform(void **state)
     double sum[3][D] = {{0}}, square[3][D] = {{0}}, count[3] = {0};
     bdml_dataset *data, *shorter;
     set(h, "seed", "3");
-    check_ok(h, bdml_generate_waveform(h, N, &data));
+    check_ok(h, bdml_generate(h, "waveform", N, &data));
     assert_int_equal(data->d, D);
     assert_int_equal(data->classes, 3);
     for (int i = 0; i < N; i++) {
@@ -359,19 +359,66 @@ static void test_waveform(void **state)
             check_close(variance, expected, 6.0 * expected * sqrt(2.0 / count[c]));
         }
     }
-    check_ok(h, bdml_generate_waveform(h, 10, &shorter)); /* row i is a function of (seed, i) */
+    check_ok(h, bdml_generate(h, "waveform", 10, &shorter)); /* row i is a function of (seed, i) */
     assert_memory_equal(shorter->x, data->x, 10 * D * sizeof(double));
     bdml_free_dataset(shorter);
     set(h, "seed", "4");
-    check_ok(h, bdml_generate_waveform(h, 10, &shorter));
+    check_ok(h, bdml_generate(h, "waveform", 10, &shorter));
     check_true(memcmp(shorter->x, data->x, 10 * D * sizeof(double)) != 0);
     bdml_free_dataset(shorter);
     bdml_free_dataset(data);
-    check_ok(h, bdml_generate_waveform(h, 1, &data));
+    check_ok(h, bdml_generate(h, "waveform", 1, &data));
     assert_int_equal(data->classes, 1);
     bdml_free_dataset(data);
-    check_fails(h, bdml_generate_waveform(h, 0, &data), BDML_ERR_ARGUMENT,
+    check_fails(h, bdml_generate(h, "waveform", 0, &data), BDML_ERR_ARGUMENT,
                 "must be 1 or more, got 0");
+}
+
+/* Means and variances of single features by class, within six standard errors. */
+static void test_generated(void **state)
+{
+    enum { N = 40000 };
+    static const struct law {
+        const char *name;
+        int d, c, j;
+        double mean, variance;
+    } law[] = {{"waveform-noise", 40, 1, 39, 0, 1},
+               {"twonorm", 20, 0, 7, 0.4472136, 1},
+               {"twonorm", 20, 1, 7, -0.4472136, 1},
+               {"threenorm", 20, 0, 3, 0, 1.2},
+               {"threenorm", 20, 1, 3, -0.4472136, 1},
+               {"ringnorm", 20, 0, 5, 0, 4},
+               {"ringnorm", 20, 1, 5, 0.2236068, 1},
+               {"needle", 30, 1, 0, 3, 1},
+               {"needle", 30, 2, 0, 0, 1},
+               {"needle", 30, 2, 1, 3, 1},
+               {"stretched", 15, 0, 14, NAN, 1000},
+               {"stretched", 15, 3, 0, NAN, 1},
+               {"clusters", 12, 2, 11, 0, 16}};
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    for (size_t k = 0; k < sizeof law / sizeof *law; k++) {
+        const struct law *l = &law[k];
+        double sum = 0, square = 0, count = 0;
+        check_ok(h, bdml_generate(h, l->name, N, &data));
+        assert_int_equal(data->d, l->d);
+        for (int i = 0; i < N; i++)
+            if (data->y[i] == l->c) {
+                double v = data->x[i * l->d + l->j];
+                count++, sum += v, square += v * v;
+            }
+        double mean = sum / count, variance = square / count - mean * mean;
+        if (!isnan(l->mean)) check_close(mean, l->mean, 6.0 * sqrt(l->variance / count));
+        check_close(variance, l->variance, 6.0 * l->variance * sqrt(2.0 / count));
+        bdml_free_dataset(data);
+    }
+    for (int k = 0; k < bdml_generator_count(); k++) {
+        check_ok(h, bdml_generate(h, bdml_generator_name(k), 50, &data));
+        check_true(data->classes >= 2);
+        bdml_free_dataset(data);
+    }
+    check_true(bdml_generator_name(bdml_generator_count()) == NULL);
+    check_fails(h, bdml_generate(h, "wavelet", 5, &data), BDML_ERR_ARGUMENT, "waveform, ");
 }
 
 static void test_format_guess(void **state)
@@ -471,7 +518,7 @@ static void test_allocation_failures(void **state)
     bdml_dataset *data, *part;
     for (int64_t nth = 1;; nth++) {
         h->fail_alloc = nth;
-        if (bdml_generate_waveform(h, 50, &data) == BDML_OK) break;
+        if (bdml_generate(h, "waveform", 50, &data) == BDML_OK) break;
         assert_null(data);
     }
     h->fail_alloc = 0;
@@ -507,6 +554,7 @@ int main(void)
         handle_test(test_write_errors),
         handle_test(test_from_arrays),
         handle_test(test_waveform),
+        handle_test(test_generated),
         handle_test(test_format_guess),
         handle_test(test_format_setting),
         handle_test(test_cancel),

@@ -94,7 +94,7 @@ static bdml_status read_set(bdml_handle *h, int s, bdml_dataset **out, bool *gen
     if (sets[s].bundled) return bdml_read_dataset(h, sets[s].path, out);
     if (rp_data(sets[s].path, path)) return bdml_read_dataset(h, path, out);
     *generated = true;
-    return bdml_generate_waveform(h, 5000, out);
+    return bdml_generate(h, "waveform", 5000, out);
 }
 
 static bdml_status run_cell(rp_run *r, int s, int k, int splits, json_t **cell)

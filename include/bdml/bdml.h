@@ -176,8 +176,11 @@ BDML_API const int32_t *bdml_dataset_labels(const bdml_dataset *data);          
 BDML_API const char *bdml_dataset_class_name(const bdml_dataset *data, int c);   /* or NULL */
 BDML_API const char *bdml_dataset_feature_name(const bdml_dataset *data, int j); /* or NULL */
 
-/* The waveform data of Breiman et al. 1984 (21 features, 3 classes), n points from the seed. */
-BDML_API bdml_status bdml_generate_waveform(bdml_handle *h, int64_t n, bdml_dataset **out);
+/* Sets whose law is known, n points from the seed: "waveform" of Breiman et al. 1984 (21 features, 3 classes), "twonorm",
+ * "ringnorm", ...; row i is a function of the seed and i alone. The names, by number; NULL: out of range. */
+BDML_API bdml_status bdml_generate(bdml_handle *h, const char *name, int64_t n, bdml_dataset **out);
+BDML_API int bdml_generator_count(void);
+BDML_API const char *bdml_generator_name(int i);
 
 /* ---- files of any length ----------------------------------------------------------------------- */
 
