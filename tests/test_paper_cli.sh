@@ -89,6 +89,28 @@ has "damaged results" "distortion.json, line 1: not JSON" "$work/err"
 check "reproduce, tuned" "$bdml" reproduce distortion "$iris" --quick --splits 1 --row-scaling width \
     --results '' --json
 has "reproduce, tuned" 'splits 1 row-scaling=width' "$work/out"
+
+# The account of the claim from cells that are known: K chosen is 1, 2, 3, 4 points below K = 1e5, in both splits
+# alike on three sets; the mean is -2.5, its standard error sqrt(5/3/4) = 0.65. The recipe is its reference.
+awk 'BEGIN {
+    split("wine iris diabetes segment", set, " ")
+    split("K 1,K 3,K 10,K 30,K 100,K 1000,K 1e4,K 1e5,K chosen,reference,recipe", form, ",")
+    printf "{\"study\": \"claim\", \"version\": \"0\", \"cells\": {"
+    for (s = 1; s <= 4; s++)
+        for (k = 1; k <= 11; k++) {
+            e = form[k] == "K chosen" ? 20 - s : 20
+            w = s == 4 && form[k] == "K chosen" ? 4 : 0
+            printf "%s\"%s, %s, splits 2\": {\"methods\": [{\"errors\": [%g, %g], \"error_mean\": %g}]}",
+                (s * k == 1 ? "" : ", "), set[s], form[k], e - w, e + w, e
+        }
+    print "}}"
+}' >"$work/results/claim.json"
+check "claim" "$bdml" reproduce claim --quick -o claim.svg
+has "claim" 'at K = 1e5: -2.50 points (standard error over 4 sets 0.65); better on 4, worse on 0' "$work/out"
+has "claim" 'beyond two corrected standard errors better on 3, worse on 0' "$work/out"
+has "claim" 'its reference alone: +0.00 points (standard error over 4 sets 0.00); better on 0, worse on 0' "$work/out"
+has "claim: table" '| segment  | 20.00 |    16.00 |   20.00 |     20.00 |  20.00 | -4.00 ' "$work/out"
+
 "$bdml" reproduce nothing 2>"$work/err"
 [ $? -eq 2 ] || { echo "FAILED: exit status of an unknown study"; failed=1; }
 has "reproduce" "the studies are: all, table1" "$work/err"

@@ -78,8 +78,8 @@ static bdml_status run(rp_run *r, int i, json_t **cell)
     GO(rp_handle(r, &h));
     GO(rp_set(h, "methods", list, "trials", trials, NULL));
     if (i >= CELLS)
-        GO(rp_set(h, "methods", "euclidean", "rows", "none", "column-scale", "none", "dimensions", "0",
-                  "unit", "no", NULL));
+        GO(rp_set(h, "methods", "euclidean", "rows", "none", "column-scale", "none", "dimensions",
+                  "0", "unit", "no", NULL));
     GO(study_adapt_cell(h, folder, study_adapt_task(i % STUDY_ADAPT_TASKS), semi, &text));
     status = rp_take(r, text, cell);
 done:
