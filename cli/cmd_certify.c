@@ -1,18 +1,60 @@
 /* cmd_certify.c - bdml certify MODEL DATA */
 #include "cli.h"
 
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
 static void print_checks(const json_t *verdict)
 {
     size_t i;
     const json_t *check;
     json_array_foreach(json_object_get(verdict, "checks"), i, check)
-        printf("%-8s %-14s %s\n", json_is_true(json_object_get(check, "passed")) ? "ok" : "REFUTED",
-               json_string_value(json_object_get(check, "check")),
-               json_string_value(json_object_get(check, "detail")));
-    printf("%s: the claim '%s' %s\n",
-           json_is_true(json_object_get(verdict, "confirmed")) ? "confirmed" : "refuted",
-           json_string_value(json_object_get(verdict, "claim")),
-           json_is_true(json_object_get(verdict, "confirmed")) ? "holds" : "does not hold");
+    {
+        const char *finding = text_of(check, "finding");
+        printf("%-8s %-8s %-14s %s\n",
+               strcmp(finding, "holds") == 0   ? "ok"
+               : strcmp(finding, "fails") == 0 ? "REFUTED"
+                                               : "trusted",
+               text_of(check, "level"), text_of(check, "check"), text_of(check, "detail"));
+    }
+}
+
+/* One line a reason, with the fields that it is the reason for. */
+static void print_not_checked(const json_t *list)
+{
+    size_t i, j;
+    const json_t *a, *b;
+    if (json_array_size(list) > 0) printf("not checked:\n");
+    json_array_foreach(list, i, a)
+    {
+        const char *why = text_of(a, "why");
+        bool said = false;
+        for (j = 0; j < i && !said; j++)
+            said = strcmp(text_of(json_array_get(list, j), "why"), why) == 0;
+        if (said) continue;
+        printf("  ");
+        json_array_foreach(list, j, b)
+        {
+            if (strcmp(text_of(b, "why"), why) == 0)
+                printf("%s%s", j == i ? "" : ", ", text_of(b, "field"));
+        }
+        printf(": %s\n", why);
+    }
+}
+
+static void print_verdict(const json_t *verdict)
+{
+    bool confirmed = json_is_true(json_object_get(verdict, "confirmed"));
+    print_checks(verdict);
+    print_not_checked(json_object_get(verdict, "not_checked"));
+    if (confirmed)
+        printf("confirmed at level %s: the claim '%s' holds\n%s\n", text_of(verdict, "level"),
+               text_of(verdict, "claim"), text_of(verdict, "statement"));
+    else
+        printf("refuted: the claim '%s' does not hold\n", text_of(verdict, "claim"));
 }
 
 bdml_status cli_certify(cli *c)
@@ -23,6 +65,7 @@ bdml_status cli_certify(cli *c)
     json_t *verdict = NULL;
     int confirmed = 0;
 
+    if (c->own[CLI_OPT_RETRAIN].i) GO(bdml_set(c->h, "level", "repeat"));
     GO(bdml_read_dataset(c->h, c->argument[1], &data));
     GO(bdml_certify(c->h, c->argument[0], data, &confirmed, &text));
     verdict = json_loads(text, 0, NULL);
@@ -32,10 +75,11 @@ bdml_status cli_certify(cli *c)
     }
     json_object_update(c->result, verdict);
     cli_progress_clear(c);
-    if (cli_chatty(c)) print_checks(verdict);
+    if (cli_chatty(c)) print_verdict(verdict);
     if (!confirmed) {
         c->refuted = true;
-        status = client_fail(c->h, BDML_ERR_DATA, "%s: the claim is refuted", c->argument[0]);
+        status = client_fail(c->h, BDML_ERR_DATA, "%s: the claim is not confirmed at level %s",
+                             c->argument[0], bdml_get(c->h, "level"));
     }
 done:
     json_decref(verdict);

@@ -102,12 +102,24 @@ static const cli_command commands[] = {
      "For data: points, features, classes with their counts, constant columns, duplicate rows, "
      "missing values. For a model: how it was made, its dimensions and the spectrum of its metric.",
      COMMON "input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
-    {"certify", "MODEL DATA", "", "check what a model claims, independently",
-     "Reads the model (or MODEL.proof), the constraints and multipliers kept in it and the data it "
-     "was learned from, recomputes everything with plain loops that share no code with the solver, "
-     "and confirms or refutes: distortion, margins, the bracket on the optimum, or the proof that "
-     "the constraints cannot be met. Exit status 0: confirmed; 1: refuted.",
-     COMMON "input", "bdml certify wine.bdml wine.csv", cli_certify},
+    {"certify", "MODEL DATA", "[--level NAME]", "check what a model claims, independently",
+     "Reads the model (or MODEL.proof) and the data it was learned from, and checks its claim by "
+     "plain "
+     "loops and a prover that share no code with the solver. Level numbers: distortion, margins "
+     "and the "
+     "bracket on the optimum, or the proof that the constraints cannot be met, hold for the "
+     "problem in "
+     "the file; problem: preparation, reference, weights and constraints are what the data and the "
+     "model's settings give; repeat (--retrain): the same model comes out again. The highest of "
+     "the "
+     "first two that holds is told, and what is not checked. Constraint files are looked for where "
+     "they "
+     "were; --pairs-file and its like say where they are now. Exit status 0: confirmed; 1: "
+     "refuted, or "
+     "not at the level asked for.",
+     COMMON "certify input --targets-file --impostors-file --pairs-file --triplets-file",
+     "bdml certify wine.bdml wine.csv\nbdml certify wine.bdml wine.csv --level problem --json",
+     cli_certify},
     {"bound", "KIND [MODEL] [DATA]", "[--distortion K --trace R ...]",
      "evaluate the bounds that the paper proves",
      "KIND is stability (how much the loss can change when one example is replaced), "

@@ -43,6 +43,7 @@ static const struct {
     {"figure", "Figure"},
     {"reproduce", "Reproduction"},
     {"bound", "Bounds"},
+    {"certify", "Checking claims"},
 };
 
 int cli_option_count(void)

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "certify/certify.h"
+#include "certify/stated.h"
 #include "linalg/linalg.h"
 #include "spectral/spectral.h"
 
@@ -624,6 +624,145 @@ static void test_infeasible_units(void **state)
     }
 }
 
+/* ---- levels --------------------------------------------------------------------------------------------------- */
+
+static const char *level_of(const json_t *verdict)
+{
+    const char *level = json_string_value(json_object_get(verdict, "level"));
+    return level ? level : "none";
+}
+
+static bool lists(const json_t *verdict, const char *list, const char *field)
+{
+    size_t i;
+    const json_t *o;
+    json_array_foreach(json_object_get(verdict, list), i, o)
+    {
+        if (strcmp(json_string_value(json_object_get(o, "field")), field) == 0) return true;
+    }
+    return false;
+}
+
+/* Train by these settings and have the highest level told; asking for more is refused, for training again granted. */
+static void reaches(const char *settings, const char *name, const char *level)
+{
+    bdml_handle *h;
+    assert_int_equal(bdml_create(&h), BDML_OK);
+    bdml_dataset *data = read_data(h, name);
+    bdml_model *model = train(h, data, settings, BDML_OK);
+    json_t *o = certify(h, model, data);
+    if (!json_is_true(json_object_get(o, "confirmed")) || strcmp(level_of(o), level) != 0)
+        fail_msg("%s: %s", settings, json_dumps(o, JSON_INDENT(1)));
+    check_true(lists(o, "not_checked", "times.fit"));
+    check_true(lists(o, "checked", "map") && !lists(o, "not_checked", "map"));
+    bool derived = strcmp(level, "problem") == 0;
+    check_true(lists(o, derived ? "checked" : "not_checked", "evidence.far"));
+    json_decref(o);
+    check_ok(h, bdml_set(h, "level", "problem"));
+    o = certify(h, model, data);
+    assert_int_equal(json_is_true(json_object_get(o, "confirmed")), derived);
+    json_decref(o);
+    check_ok(h, bdml_set(h, "level", "numbers"));
+    o = certify(h, model, data);
+    check_true(json_is_true(json_object_get(o, "confirmed")));
+    assert_string_equal(level_of(o), "numbers");
+    check_true(lists(o, "not_checked", "evidence.K"));
+    json_decref(o);
+    check_ok(h, bdml_set(h, "level", "repeat"));
+    o = certify(h, model, data);
+    check_true(json_is_true(json_object_get(o, "confirmed")));
+    assert_string_equal(level_of(o), "repeat");
+    check_true(lists(o, "not_checked", "times.fit") &&
+               lists(o, "checked", "certificate.iterations"));
+    json_decref(o);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+    bdml_free(h);
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    reaches("scale zscore hard yes kind pair", "data/wine.csv", "problem");
+    reaches("scale zscore pca 0.9 rule ball", "data/wine.csv", "problem");
+    reaches("reference fisher-100 rule nearest targets 5", "data/iris.csv", "problem");
+    reaches("reference within shrinkage 0.1 rule class kind pair loss hinge", "data/iris.csv",
+            "problem");
+    reaches("distortion 30 passes 1 seed 5", "data/iris.csv",
+            "problem"); /* the recipe, its weight chosen */
+    reaches("rule class passes 2 scale minmax", "data/iris.csv", "numbers"); /* mined again */
+    reaches("rank 2 scale zscore", "data/iris.csv", "numbers");
+}
+
+/* Level problem sees what the settings do not give, level numbers is not asked. */
+static void test_other_problem(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/wine.csv");
+    bdml_model *model =
+        train(h, data, "reference within scale zscore pca 6 rule class distortion 3", BDML_OK);
+    bdml_prepare *p = &model->prepare;
+    bdml_evidence *e = model->evidence;
+    json_t *settings = json_object_get(model->info, "settings");
+    confirm(h, model, data, "optimal");
+    alter(h, model, data, &p->shift[2], p->shift[2] + 1e-6, "scaling");
+    alter(h, model, data, &p->width[2], p->width[2] * (1 + 1e-6), "scaling");
+    alter(h, model, data, &p->center[1], p->center[1] + 1e-6, "PCA");
+    alter(h, model, data, &p->basis[9], p->basis[9] + 1e-6, "PCA");
+    alter(h, model, data, &p->variance, p->variance * 0.99, "PCA");
+    alter(h, model, data, &e->reference[3], e->reference[3] + 1e-5, "reference");
+    alter(h, model, data, &e->cost, e->cost * (1 + 1e-5), "weight");
+    alter(h, model, data, &e->gap_asked, 1.0, "settings");
+    alter(h, model, data, &e->R, 1e9, "settings");
+    static const struct {
+        const char *name, *value, *check;
+    } others[] = {{"distortion", "4", "settings"},   {"loss", "hinge", "settings"},
+                  {"scale", "minmax", "scaling"},    {"pca", "7", "PCA"},
+                  {"missing", "mean", "scaling"},    {"reference", "zscore", "reference"},
+                  {"shrinkage", "0.2", "reference"}, {"softness", "6", "weight"},
+                  {"targets", "4", "constraints"},   {"impostors", "2", "constraints"},
+                  {"kind", "pair", "constraints"},   {"rule", "nearest", "constraints"},
+                  {"margin", "2", "settings"},       {"no-such-setting", "1", "settings"},
+                  {"checkpoint", "file", "settings"}};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        json_t *was = json_incref(json_object_get(settings, others[k].name));
+        json_object_set_new(settings, others[k].name, json_string(others[k].value));
+        refute(h, model, data, others[k].check);
+        if (was)
+            json_object_set_new(settings, others[k].name, was);
+        else
+            json_object_del(settings, others[k].name);
+    }
+    confirm(h, model, data, "optimal");
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+/* Jacobi's rotations: A v = lambda v, the rows orthonormal, the values those of the other method. */
+static void test_eigenvectors(void **state)
+{
+    enum { D = 12 };
+    static long double a[D * D], b[D * D], v[D * D], l[D], other[D];
+    bdml_rng rng = bdml_rng_make(9, 1);
+    (void)state;
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j <= i; j++) a[i * D + j] = a[j * D + i] = bdml_rng_normal(&rng);
+    memcpy(b, a, sizeof a);
+    check_true(bdml_plain_eigenvalues(D, b, other));
+    memcpy(b, a, sizeof a);
+    check_true(bdml_plain_eigenvectors(D, b, l, v));
+    for (int k = 0; k < D; k++) {
+        check_close((double)(l[k] - other[k]), 0, 1e-16);
+        for (int i = 0; i < D; i++) {
+            long double sum = 0, dot = 0;
+            for (int j = 0; j < D; j++)
+                sum += a[i * D + j] * v[k * D + j], dot += v[k * D + j] * v[i * D + j];
+            check_close((double)(sum - l[k] * v[k * D + i]), 0, 1e-16);
+            check_close((double)dot, i == k, 1e-16);
+        }
+    }
+}
+
 /* ---- trouble --------------------------------------------------------------------------------------------------- */
 
 static void test_trouble(void **state)
@@ -713,6 +852,9 @@ int main(void)
         cmocka_unit_test(test_refutes),
         cmocka_unit_test(test_infeasible),
         handle_test(test_infeasible_units),
+        cmocka_unit_test(test_levels),
+        handle_test(test_other_problem),
+        cmocka_unit_test(test_eigenvectors),
         handle_test(test_trouble),
         handle_test(test_memory),
     };

@@ -445,8 +445,11 @@ BDML_API bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, 
 /* ---- certificates ---------------------------------------------------------------------------- */
 
 /* Check the claim of a model or proof file (MODEL.proof) against the data it was learned from: an
- * independent checker in plain loops, which shares no code with the solver. *confirmed: 1 when every
- * check holds, 0 when one fails. *json: the checks with their figures, freed by bdml_free_bytes. */
+ * independent checker in plain loops, which shares no code with the solver. Level by level (setting
+ * "level"): the numbers hold for the problem in the file, that problem is what data and settings give,
+ * training again gives the same model. *confirmed: 1 when nothing that was looked at fails and the level
+ * asked for holds. *json: the level reached, the statement, the checks with their figures, and every field
+ * of the model under "checked" or "not_checked"; freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *data,
                                   int *confirmed, char **json);
 /* The same for a model or proof in memory. */

@@ -5,12 +5,13 @@
 #ifndef BDML_CHOICES_H
 #define BDML_CHOICES_H
 
-#define BDML_FORMAT_CHOICES(X)                                                  \
-    X(FORMAT, AUTO, "auto")                                                     \
-    X(FORMAT, CSV, "csv")                                                       \
-    X(FORMAT, TSV, "tsv")                                                       \
-    X(FORMAT, SVMLIGHT, "svmlight") X(FORMAT, NPY, "npy") X(FORMAT, NPZ, "npz") \
-        X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") X(FORMAT, IDX, "idx")
+#define BDML_FORMAT_CHOICES(X)                                                                \
+    X(FORMAT, AUTO, "auto")                                                                   \
+    X(FORMAT, CSV, "csv")                                                                     \
+    X(FORMAT, TSV, "tsv")                                                                     \
+    X(FORMAT, SVMLIGHT, "svmlight")                                                           \
+    X(FORMAT, NPY, "npy") X(FORMAT, NPZ, "npz") X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") \
+        X(FORMAT, IDX, "idx")
 #define BDML_AUTO_CHOICES(X) X(AUTO, AUTO, "auto") X(AUTO, YES, "yes") X(AUTO, NO, "no")
 #define BDML_DECIMAL_CHOICES(X) X(DECIMAL, POINT, ".") X(DECIMAL, COMMA, ",")
 #define BDML_ENCODE_CHOICES(X)  X(ENCODE, NONE, "none") X(ENCODE, ONEHOT, "onehot")
@@ -63,6 +64,9 @@
     X(PCA_DOMAIN, BOTH, "both") X(PCA_DOMAIN, SOURCE, "source") X(PCA_DOMAIN, TARGET, "target")
 #define BDML_PCA_ON_CHOICES(X) \
     X(PCA_ON, TRAIN, "train") X(PCA_ON, PAIRS, "pairs") X(PCA_ON, ALL, "all")
+#define BDML_LEVEL_CHOICES(X) \
+    X(LEVEL, AUTO, "auto")    \
+    X(LEVEL, NUMBERS, "numbers") X(LEVEL, PROBLEM, "problem") X(LEVEL, REPEAT, "repeat")
 
 #define BDML_CHOICE_NUMBER(list, id, word) BDML_##list##_##id,
 #define BDML_CHOICE_WORD(list, id, word)   "|" word
@@ -98,5 +102,6 @@ BDML_CHOICE_TYPE(bdml_column_scale, COLUMN_SCALE);
 BDML_CHOICE_TYPE(bdml_column_scale_of, COLUMN_SCALE_OF);
 BDML_CHOICE_TYPE(bdml_pca_domain, PCA_DOMAIN);
 BDML_CHOICE_TYPE(bdml_pca_on, PCA_ON);
+BDML_CHOICE_TYPE(bdml_level, LEVEL);
 
 #endif

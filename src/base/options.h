@@ -86,6 +86,9 @@ typedef struct bdml_verify_options {
 typedef struct bdml_path_options {
 #include "base/options/path.def"
 } bdml_path_options;
+typedef struct bdml_certify_options {
+#include "base/options/certify.def"
+} bdml_certify_options;
 #undef BDML_OPT
 
 /* A linear map, `rows` rows of `columns`, borrowed like a text; map NULL: none was given. */
@@ -110,6 +113,7 @@ typedef struct bdml_options {
     bdml_verify_options verify;
     bdml_path_options path;
     bdml_given_map reference_map; /* of "reference = given" */
+    bdml_certify_options certify;
 } bdml_options;
 
 /* One id per row of options.def, in its order: BDML_OPT_THREADS, BDML_OPT_SEED, ... */

@@ -1,29 +1,57 @@
 /* description.c - what goes with a claim: the data it is about, the words and figures in the model's
- * description, and the kept training points. A claim that holds is of little use when the description
- * tells of another one, or when k-NN votes over other points. */
-#include "certify/certify.h"
+ * description, names, the distortion of the whole map, and the kept training points. A claim that holds is of
+ * little use when the description tells of another one, or when k-NN votes over other points. */
+#include "certify/plain.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void note(bdml_handle *h, bdml_verdict *v, const char *what, bool passed, const char *detail)
+static void note(bdml_plain *w, const char *what, const char *fields, bool holds,
+                 const char *detail)
 {
-    bdml_verdict_note(v, what, passed, h->c_locale, "%s", detail);
-    v->confirmed = v->confirmed && passed;
+    bdml_verdict_note(w->v, BDML_LEVEL_NUMBERS, what, fields, holds, "%s", detail);
 }
 
+/* ---- data and names --------------------------------------------------------------------------------- */
+
 /* The data's fingerprint is in the description: other data than those learned from prove nothing. */
-static void check_data(bdml_handle *h, const bdml_model *model, const bdml_dataset *data,
-                       bdml_verdict *v)
+static void check_data(bdml_plain *w)
 {
+    const json_t *info = w->model->info;
     char found[24], text[160];
-    const char *asked = json_string_value(json_object_get(model->info, "data_fingerprint"));
-    snprintf(found, sizeof found, "%016" PRIx64, bdml_dataset_fingerprint(data));
-    bool same = asked && strcmp(asked, found) == 0;
+    const char *asked = json_string_value(json_object_get(info, "data_fingerprint"));
+    snprintf(found, sizeof found, "%016" PRIx64, bdml_dataset_fingerprint(w->data));
+    bool same = asked && strcmp(asked, found) == 0 && w->c->n == w->n &&
+                json_integer_value(json_object_get(info, "training_points")) == w->n;
     snprintf(text, sizeof text, "%s that the model was learned from (fingerprint %s)",
              same ? "the data are those" : "not the data", found);
-    note(h, v, "data", same, text);
+    note(w, "data",
+         "data_fingerprint training_points evidence.rows input_dimension dimension "
+         "output_dimension kind fill",
+         same, text);
 }
+
+static bool same_names(int count, char *const *a, char *const *b)
+{
+    if (!a || !b) return !a == !b;
+    for (int k = 0; k < count; k++)
+        if (!a[k] || !b[k] || strcmp(a[k], b[k]) != 0) return false;
+    return true;
+}
+
+/* Class 3 is called what the data call it; so are the columns. */
+static void check_names(bdml_plain *w)
+{
+    const bdml_model *m = w->model;
+    bool same = m->classes == w->data->classes &&
+                same_names(m->classes, m->class_name, w->data->class_name) &&
+                same_names(w->data->d, m->feature_name, w->data->feature_name);
+    note(w, "names", "classes feature_names name_bytes", same,
+         same ? "classes and columns are called what the data call them"
+              : "classes or columns are not called what the data call them");
+}
+
+/* ---- the certificate in the description ----------------------------------------------------------------- */
 
 /* The number under a key is this one; an infinite one is written as null. */
 static bool says_number(const json_t *o, const char *key, double value)
@@ -33,49 +61,120 @@ static bool says_number(const json_t *o, const char *key, double value)
     return json_is_number(found) && json_number_value(found) == value;
 }
 
-/* The gap that the settings in the description ask for: "optimal" means no more than that. */
-static double gap_asked(bdml_handle *h, const bdml_model *model)
+/* The same up to a relative error. */
+static bool says_about(const json_t *o, const char *key, double value, double error)
 {
-    const json_t *settings = json_object_get(model->info, "settings");
-    const char *gap = json_string_value(json_object_get(settings, "gap"));
-    const char *solver = json_string_value(json_object_get(settings, "solver"));
-    double asked = solver && strncmp(solver, "mwu", 3) == 0 ? 1e-2 : 1e-3;
-    if (gap && !bdml_parse_double(h->c_locale, gap, strlen(gap), &asked)) return 0.0;
-    return asked;
+    double said = json_number_value(json_object_get(o, key));
+    return fabs(said - value) <= error * fabs(value);
 }
 
-static void check_words(bdml_handle *h, const bdml_model *model, bdml_verdict *v)
+static bool is_null(const json_t *o, const char *key)
 {
-    const bdml_evidence *e = model->evidence;
-    const json_t *o = json_object_get(model->info, "certificate");
-    const char *status = json_string_value(json_object_get(o, "status"));
-    const char *proof = json_string_value(json_object_get(o, "proof"));
-    bool same = status && strcmp(status, bdml_claim_name(e)) == 0 &&
-                says_number(o, "distortion", e->K) &&
-                says_number(o, "constraints", (double)e->constraints->m);
-    if (e->claim == BDML_CLAIM_INFEASIBLE) {
-        same = same && proof && strcmp(proof, bdml_claim_scope(e)) == 0 &&
-               says_number(o, "proof_trace", e->reach);
-    } else {
-        double kappa = json_number_value(json_object_get(o, "kappa"));
-        double gap = json_number_value(json_object_get(o, "gap"));
-        const char *end = e->claim == BDML_CLAIM_APPROXIMATE ? "objective" : "upper";
-        same = same && says_number(o, end, e->upper) && says_number(o, "lower", e->lower) &&
-               fabs(kappa - v->kappa) <= 1e-7 * v->kappa;
-        if (e->claim == BDML_CLAIM_OPTIMAL)
-            same = same && e->gap_asked <= gap_asked(h, model) * (1.0 + 1e-9) &&
-                   fabs(gap - (e->upper - e->lower) / fabs(e->upper)) <= 1e-9;
+    return json_is_null(json_object_get(o, key));
+}
+
+/* Constraints that are named as contradicting each other: their rows and multipliers are those of the evidence. */
+static bool names_constraints(const bdml_plain *w, const json_t *list)
+{
+    size_t i;
+    const json_t *o;
+    json_array_foreach(list, i, o)
+    {
+        int64_t t = json_integer_value(json_object_get(o, "constraint"));
+        const json_t *near = json_object_get(o, "j");
+        int32_t rows[3];
+        if (bdml_constraints_at(w->c, t, rows) != BDML_OK) return false;
+        bool same = rows[0] == json_integer_value(json_object_get(o, "i")) &&
+                    rows[2] == json_integer_value(json_object_get(o, "k")) &&
+                    (rows[1] < 0 ? json_is_null(near) : rows[1] == json_integer_value(near)) &&
+                    w->y[t] > 0.0 && w->y[t] == json_number_value(json_object_get(o, "multiplier"));
+        if (!same) return false;
     }
-    note(h, v, "description", same,
+    return json_is_array(list);
+}
+
+static bool words_of_a_proof(const bdml_plain *w, const json_t *o)
+{
+    const char *proof = json_string_value(json_object_get(o, "proof"));
+    return !w->model->l && proof && strcmp(proof, bdml_claim_scope(w->e)) == 0 &&
+           says_number(o, "proof_trace", w->e->reach) && is_null(o, "upper") &&
+           is_null(o, "lower") && is_null(o, "gap") && is_null(o, "kappa") && is_null(o, "trace") &&
+           w->e->lower == 0.0 && (w->e->upper == 0.0 || isinf(w->e->upper)) && /* 0 in a file */
+           names_constraints(w, json_object_get(o, "contradictions"));
+}
+
+static bool words_of_a_metric(const bdml_plain *w, const json_t *o)
+{
+    const bdml_evidence *e = w->e;
+    double kappa = json_number_value(json_object_get(o, "kappa")), trace = 0.0;
+    bool approximate = e->claim == BDML_CLAIM_APPROXIMATE;
+    for (size_t i = 0; i < (size_t)w->d; i++) trace += (double)w->metric[i * (size_t)w->d + i];
+    bool same = says_number(o, "lower", e->lower) && says_about(o, "trace", trace, 1e-7) &&
+                bdml_same_kappa(w->d, kappa, w->v->kappa);
+    if (approximate) /* what its metric costs is no upper end */
+        return same && says_number(o, "margin_missed_by", e->slack) &&
+               says_number(o, "objective", e->upper);
+    return same && says_number(o, "upper", e->upper) &&
+           fabs(json_number_value(json_object_get(o, "gap")) - bdml_evidence_gap(e)) <= 1e-9;
+}
+
+static void check_words(bdml_plain *w)
+{
+    const bdml_evidence *e = w->e;
+    const json_t *o = json_object_get(w->model->info, "certificate");
+    const char *status = json_string_value(json_object_get(o, "status"));
+    bool same =
+        status && strcmp(status, bdml_claim_name(e)) == 0 && says_number(o, "distortion", e->K) &&
+        says_number(o, "active", (double)e->duals) &&
+        says_number(o, "constraints", (double)w->c->m) &&
+        (e->hard ? e->cost == 0.0 : says_number(o, "C", e->cost)) &&
+        (e->claim == BDML_CLAIM_INFEASIBLE ? words_of_a_proof(w, o) : words_of_a_metric(w, o));
+    note(w, "description",
+         "certificate.status certificate.upper certificate.lower certificate.gap certificate.kappa "
+         "certificate.trace certificate.distortion certificate.active certificate.constraints "
+         "certificate.C certificate.proof certificate.contradictions certificate.margin_missed_by "
+         "certificate.objective certificate.proof_trace "
+         "evidence.upper evidence.lower",
+         same,
          same ? "the description says what the evidence says"
               : "the description of the model says something else than the evidence");
 }
 
-/* Row i of the kept points = L p_i, and its label that of the data. */
-static bdml_status check_points(bdml_handle *h, const bdml_model *m, const bdml_dataset *data,
-                                bdml_verdict *v)
+/* ---- the map ------------------------------------------------------------------------------------------ */
+
+/* kappa(L'L), which is not the claim's where there is a reference. */
+static bdml_status check_kappa(bdml_handle *h, bdml_plain *w)
 {
     bdml_status status = BDML_OK;
+    const bdml_model *m = w->model;
+    size_t d = (size_t)m->d;
+    long double *metric = NULL, *lambda = NULL;
+    double kappa = INFINITY;
+
+    BDML_NEW(h, metric, d * d);
+    BDML_NEW(h, lambda, d);
+    for (size_t r = 0; m->q >= m->d && r < (size_t)m->q; r++)
+        for (size_t i = 0; i < d; i++)
+            for (size_t j = 0; j < d; j++)
+                metric[i * d + j] += (long double)m->l[r * d + i] * m->l[r * d + j];
+    if (m->q >= m->d && bdml_plain_eigenvalues(m->d, metric, lambda) && lambda[0] > 0.0L)
+        kappa = (double)(lambda[d - 1] / lambda[0]);
+    bool same =
+        isinf(kappa) ? m->q >= m->d || isinf(m->kappa) : bdml_same_kappa(m->d, kappa, m->kappa);
+    bdml_verdict_note(w->v, BDML_LEVEL_NUMBERS, "kappa", "kappa", same,
+                      "distortion of the whole map L %.12g, said to be %.12g", kappa, m->kappa);
+done:
+    free(metric);
+    free(lambda);
+    return status;
+}
+
+/* Row i of the kept points = L p_i, and its label that of the data. */
+static bdml_status check_points(bdml_handle *h, bdml_plain *w)
+{
+    bdml_status status = BDML_OK;
+    const bdml_model *m = w->model;
+    const bdml_dataset *data = w->data;
     long double *scaled = NULL, *p = NULL, off = 0.0L, size = 0.0L;
     bool same = m->points == data->n && !m->y == !data->y;
 
@@ -96,7 +195,7 @@ static bdml_status check_points(bdml_handle *h, const bdml_model *m, const bdml_
         }
     }
     same = same && off <= 1e-11L * size;
-    note(h, v, "points", same,
+    note(w, "points", "points labels", same,
          same ? "the kept training points are those of the data under L"
               : "the kept training points are not those of the data under L");
 done:
@@ -105,11 +204,18 @@ done:
     return status;
 }
 
-bdml_status bdml_certify_description(bdml_handle *h, const bdml_model *model,
-                                     const bdml_dataset *data, bdml_verdict *verdict)
+bdml_status bdml_check_description(bdml_handle *h, bdml_plain *w)
 {
-    check_words(h, model, verdict);
-    if (model->points > 0) BDML_TRY(check_points(h, model, data, verdict));
-    check_data(h, model, data, verdict);
+    const bdml_model *m = w->model;
+    check_data(w);
+    check_names(w);
+    check_words(w);
+    if (m->l) BDML_TRY(check_kappa(h, w));
+    if (m->points > 0)
+        BDML_TRY(check_points(h, w));
+    else
+        note(w, "points", "points labels", !m->y,
+             m->y ? "labels of no points" : "no points are kept");
+    if (!m->l) note(w, "kappa", "kappa", isinf(m->kappa) || m->kappa == 0.0, "there is no map");
     return BDML_OK;
 }

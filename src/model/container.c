@@ -51,6 +51,11 @@ json_t *bdml_container_header(bdml_container *c)
 
 /* ---- arrays -------------------------------------------------------------------------------------- */
 
+const char *bdml_container_array(const bdml_container *c, size_t k)
+{
+    return k < c->items ? c->item[k].name : NULL;
+}
+
 bool bdml_item_cells(int64_t rows, int64_t columns, size_t cell_size, size_t *cells)
 {
     if (rows < 0 || columns < 0 || (uint64_t)rows > SIZE_MAX) return false;

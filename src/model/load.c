@@ -76,6 +76,7 @@ static bdml_status read_map(bdml_handle *h, const bdml_container *c, const json_
     const json_t *kappa = json_object_get(header, "kappa");
 
     m->d = m->prepare.d_out;
+    m->kappa = INFINITY;
     if (strcmp(json_string_value(json_object_get(header, "kind")), bdml_proof_kind) == 0)
         return BDML_OK; /* a proof that there is no metric */
     BDML_TRY(read_int(h, header, "output_dimension", 1, INT32_MAX, &q));

@@ -41,6 +41,7 @@ typedef struct bdml_container bdml_container;
 bdml_status bdml_container_new(bdml_handle *h, bdml_container **out);
 void bdml_container_free(bdml_container *c);
 json_t *bdml_container_header(bdml_container *c); /* borrowed; the writer's own keys go in here */
+const char *bdml_container_array(const bdml_container *c, size_t k); /* name of array k, or NULL */
 /* Arrays are borrowed until the container is written. rows x columns; columns 0: a vector. */
 bdml_status bdml_container_put_f8(bdml_handle *h, bdml_container *c, const char *name, int64_t rows,
                                   int64_t columns, const double *data);
@@ -116,6 +117,9 @@ bdml_status bdml_model_tell(bdml_handle *h, bdml_model *model, const char *key, 
 
 /* Header and arrays as they stand in a file (store.c), and what bdml_model_describe tells. */
 bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **out);
+
+/* The same in a container, ready to be written; arrays are borrowed from the model. */
+bdml_status bdml_model_pack(bdml_handle *h, const bdml_model *model, bdml_container **out);
 
 /* ---- applying (apply.c) ------------------------------------------------------------------------------- */
 

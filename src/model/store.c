@@ -215,7 +215,7 @@ static bdml_status pack(bdml_handle *h, const bdml_model *m, bdml_container *c)
     return m->evidence ? bdml_evidence_put(h, m->evidence, c) : BDML_OK;
 }
 
-static bdml_status packed(bdml_handle *h, const bdml_model *model, bdml_container **out)
+bdml_status bdml_model_pack(bdml_handle *h, const bdml_model *model, bdml_container **out)
 {
     BDML_TRY(bdml_container_new(h, out));
     bdml_status status = pack(h, model, *out);
@@ -232,7 +232,7 @@ bdml_status bdml_save_model(bdml_handle *h, const bdml_model *model, const char 
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || !path)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_save_model: model and path must not be NULL");
-    BDML_TRY(packed(h, model, &c));
+    BDML_TRY(bdml_model_pack(h, model, &c));
     bdml_status status = bdml_container_save(h, c, path);
     bdml_container_free(c);
     return status;
@@ -248,7 +248,7 @@ bdml_status bdml_save_model_bytes(bdml_handle *h, const bdml_model *model, void 
     if (!model || !bytes || !size)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_save_model_bytes: model, bytes and size must not be NULL");
-    BDML_TRY(packed(h, model, &c));
+    BDML_TRY(bdml_model_pack(h, model, &c));
     bdml_status status = bdml_container_to_bytes(h, c, bytes, size);
     bdml_container_free(c);
     return status;

@@ -246,7 +246,15 @@ static bool is_means(int option)
 {
     return option == BDML_OPT_THREADS || option == BDML_OPT_MEMORY || option == BDML_OPT_SEARCH ||
            option == BDML_OPT_CANDIDATES || option == BDML_OPT_CHECKPOINT ||
-           option == BDML_OPT_EVERY || option == BDML_OPT_RESUME || option == BDML_OPT_JOBS;
+           option == BDML_OPT_EVERY || option == BDML_OPT_RESUME || option == BDML_OPT_JOBS ||
+           option == BDML_OPT_LEVEL;
+}
+
+/* Settings whose default is not what stands where nothing is set: that they were set is kept. */
+static bool counts_when_given(const bdml_handle *h, int option)
+{
+    return (option == BDML_OPT_SHRINKAGE || option == BDML_OPT_GAP) &&
+           bdml_is_given(h, bdml_option_at(option)->name);
 }
 
 json_t *bdml_settings_json(const bdml_handle *h, const bdml_options *o)
@@ -256,7 +264,7 @@ json_t *bdml_settings_json(const bdml_handle *h, const bdml_options *o)
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *row = bdml_option_at(i);
         const char *text = bdml_option_said(h, o, i, room);
-        if (strcmp(text, row->default_value) != 0 && !is_means(i))
+        if ((strcmp(text, row->default_value) != 0 || counts_when_given(h, i)) && !is_means(i))
             bdml_json_put(&settings, row->name, bdml_json_text(text));
     }
     return settings;

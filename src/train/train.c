@@ -43,6 +43,16 @@ done:
     return status;
 }
 
+/* Where the constraints of a claim come from, for those who check it. */
+static bdml_status tell_origin(bdml_handle *h, const bdml_options *o, bool given, bdml_model *model)
+{
+    const char *origin = given                                          ? "given"
+                         : bdml_constraint_files_given(&o->constraints) ? "files"
+                                                                        : "mined";
+    if (!model->evidence) return BDML_OK;
+    return bdml_model_tell(h, model, "constraints", json_string(origin));
+}
+
 static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_method *method,
                          const bdml_dataset *data, const bdml_constraints *given,
                          const bdml_domain *target, bdml_model **out)
@@ -53,6 +63,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     bdml_constraints *pairs = NULL;
     const double *x;
     double *own = NULL, start = bdml_now();
+    bool by_caller = given != NULL;
 
     BDML_GO(check_data(h, data));
     if (!given && bdml_pairs_file_alone(&o->constraints)) {
@@ -73,7 +84,8 @@ done:
     free(own);
     bdml_prepare_free(&prepare);
     bool told = status == BDML_OK || status == BDML_ERR_INFEASIBLE;
-    if (told && bdml_describe_training(h, o, method, data, bdml_now() - start, model) != BDML_OK)
+    if (told && (bdml_describe_training(h, o, method, data, bdml_now() - start, model) != BDML_OK ||
+                 tell_origin(h, o, by_caller, model) != BDML_OK))
         status = BDML_ERR_MEMORY;
     if (status == BDML_OK || status == BDML_ERR_INFEASIBLE)
         *out = model; /* infeasible: a model without a map, the proof */

@@ -1,0 +1,192 @@
+/* stated.c - from the settings in a model's description to the problem that they state.
+ *
+ *     stated    one problem: hard, diagonal, a rule, a trace, a solver, constraints from elsewhere
+ *     pairs     given pairs whose cap is left open: cap, reference and score by cross-validation
+ *     recipe    anything else: reference, cap, weight and passes by cross-validation, unless they are set
+ *
+ * What cross-validation chose stands under "selection". It is taken as if it had been set: that it was the best
+ * choice is a matter of repeating the training. */
+#include "certify/stated.h"
+
+#include <stdlib.h>
+
+/* Settings that say how to compute and name files to write: no model keeps them, and none that comes from a
+ * file may reach a training. */
+static const bdml_opt means[] = {BDML_OPT_THREADS,    BDML_OPT_MEMORY, BDML_OPT_SEARCH,
+                                 BDML_OPT_CANDIDATES, BDML_OPT_JOBS,   BDML_OPT_CHECKPOINT,
+                                 BDML_OPT_EVERY,      BDML_OPT_RESUME, BDML_OPT_LEVEL};
+
+/* The settings of the file on a handle of their own; NULL: no such settings, `why` says so. */
+static bdml_handle *read_settings(const json_t *settings, char *why, size_t size)
+{
+    bdml_handle *own = NULL;
+    const char *name;
+    json_t *value;
+    why[0] = '\0';
+    if (!json_is_object(settings) || bdml_create(&own) != BDML_OK) {
+        snprintf(why, size, "the model does not say with which settings it was trained");
+        return NULL;
+    }
+    json_object_foreach((json_t *)settings, name, value)
+    {
+        const char *text = json_string_value(value);
+        for (size_t k = 0; k < sizeof means / sizeof *means; k++)
+            if (strcmp(name, bdml_option_at((int)means[k])->name) == 0) text = NULL;
+        if (!text)
+            snprintf(why, size, "'%.40s' is no setting that a model keeps", name);
+        else if (bdml_set(own, name, text) != BDML_OK)
+            snprintf(why, size, "%s", bdml_last_error(own));
+        if (!why[0]) continue;
+        bdml_free(own);
+        return NULL;
+    }
+    return own;
+}
+
+static bool one_problem(const bdml_options *o)
+{
+    return o->solve.solver.value != BDML_SOLVER_ENGINE || o->solve.hard.value ||
+           o->solve.diagonal.value || o->constraints.rule.value != BDML_RULE_AUTO ||
+           o->solve.trace.value > 0.0;
+}
+
+static bool are_pairs(const bdml_constraints *c)
+{
+    for (int64_t t = 0; t < c->m; t++)
+        if (c->near[t] >= 0) return false;
+    return c->m > 0 && c->targets > 0;
+}
+
+static bdml_origin origin_of(const bdml_model *m, const bdml_options *o)
+{
+    const bdml_constraint_options *c = &o->constraints;
+    const char *word = json_string_value(json_object_get(m->info, "constraints"));
+    bool files = c->targets_file.value[0] || c->impostors_file.value[0] || c->pairs_file.value[0] ||
+                 c->triplets_file.value[0];
+    if (!word) return BDML_ORIGIN_UNKNOWN;
+    if (strcmp(word, "given") == 0) return BDML_ORIGIN_GIVEN;
+    if (files) return BDML_ORIGIN_FILES;
+    return one_problem(o) ? BDML_ORIGIN_RULE : BDML_ORIGIN_RECIPE;
+}
+
+/* ---- choices ---------------------------------------------------------------------------------------- */
+
+static bool offered(double v, int count, const double *list)
+{
+    for (int k = 0; k < count; k++)
+        if (v == list[k]) return true;
+    return false;
+}
+
+/* A number that was left open: the one under "selection", which must be one of those that are offered. */
+static bool choose(const json_t *selection, const char *key, int count, const double *list,
+                   double *out)
+{
+    *out = json_number_value(json_object_get(selection, key));
+    return offered(*out, count, list);
+}
+
+/* False: cross-validation cannot have chosen that. */
+static bool read_choices(const bdml_model *m, bdml_stated *s, bool recipe)
+{
+    static const double caps[] = {1, 3, 10, 30, 100, 1000}, weights[] = {1.5, 5}, passes[] = {1, 2};
+    static const char *const references[] = {"zscore",      "within",   "within-raw",
+                                             "fisher",      "fisher-5", "fisher-100",
+                                             "fisher-1000", "lda",      "none"};
+    const bdml_options *o = s->o;
+    const json_t *selection = json_object_get(m->info, "selection");
+    bool fits = true;
+    double again = s->passes;
+
+    if (o->solve.distortion.automatic)
+        fits = fits && choose(selection, "distortion", 6, caps, &s->K);
+    if (recipe && o->solve.softness.automatic)
+        fits = fits && choose(selection, "weight", 2, weights, &s->softness);
+    if (recipe && o->train.passes.automatic)
+        fits = fits && choose(selection, "passes", 2, passes, &again);
+    s->passes = (int)again;
+    if (strcmp(o->train.reference.value, "auto") == 0 && o->rank.rank.value == 0) {
+        const char *name = json_string_value(json_object_get(selection, "reference"));
+        bool known = false;
+        for (size_t k = 0; name && k < sizeof references / sizeof *references; k++)
+            known = known || strcmp(name, references[k]) == 0;
+        fits = fits && known;
+        s->reference = known ? name : "none";
+    }
+    s->chosen = json_is_object(selection);
+    return fits;
+}
+
+/* ---- the problem -------------------------------------------------------------------------------------- */
+
+static bool derive(const bdml_plain *w, bdml_stated *s)
+{
+    const bdml_options *o = s->o;
+    const bdml_solve_options *v = &o->solve;
+    bool paper = v->solver.value != BDML_SOLVER_ENGINE;
+    bool alone = s->origin == BDML_ORIGIN_FILES && o->constraints.pairs_file.value[0] &&
+                 !o->constraints.targets_file.value[0] && !o->constraints.impostors_file.value[0] &&
+                 !o->constraints.triplets_file.value[0];
+    bool open = v->distortion.automatic && !v->hard.value && o->rank.rank.value == 0 &&
+                !v->diagonal.value && !(v->trace.value > 0.0) && !paper;
+    bool recipe = s->origin == BDML_ORIGIN_RECIPE;
+
+    s->reference =
+        strcmp(o->train.reference.value, "auto") == 0 ? "none" : o->train.reference.value;
+    s->K = v->distortion.value;
+    s->softness = v->softness.value;
+    s->passes = 1;
+    s->threshold = BDML_THRESHOLD_CAP;
+    s->pull = recipe ? BDML_PULL_WITHIN : BDML_PULL_TARGETS;
+    s->hard = v->hard.value || paper;
+    s->diagonal = o->rank.rank.value > 0 && o->rank.q_step.value != BDML_Q_STEP_NONE
+                      ? o->rank.lambda.value == BDML_LAMBDA_DIAGONAL
+                      : v->diagonal.value;
+    s->squared = v->loss.value == BDML_LOSS_SQUARED_HINGE;
+    s->margin = v->margin.value;
+    s->R = v->trace.value > 0.0 ? v->trace.value : INFINITY;
+    s->gap = paper && !v->gap.given ? 1e-2 : v->gap.value;
+    if ((alone || s->origin == BDML_ORIGIN_GIVEN) && are_pairs(w->c) && open) {
+        s->pairs = true;
+        s->threshold = BDML_THRESHOLD_ALIKE;
+        if (v->softness.automatic) s->softness = 1.5;
+        return read_choices(w->model, s, false);
+    }
+    if (s->origin == BDML_ORIGIN_RULE && !s->diagonal) s->passes = (int)o->train.passes.value;
+    if (!recipe) return true;
+    s->threshold = BDML_THRESHOLD_IDENTITY;
+    s->passes = (int)o->train.passes.value;
+    return read_choices(w->model, s, true);
+}
+
+bdml_status bdml_stated_open(bdml_handle *h, bdml_plain *w, bdml_stated *s)
+{
+    const json_t *info = w->model->info;
+    const char *method = json_string_value(json_object_get(info, "method"));
+    char why[200];
+
+    (void)h;
+    *s = (bdml_stated){0};
+    s->own = read_settings(json_object_get(info, "settings"), why, sizeof why);
+    if (s->own && (!method || strcmp(method, "bdml") != 0)) {
+        snprintf(why, sizeof why, "method '%.40s' proves nothing", method ? method : "unknown");
+        bdml_stated_close(s);
+    }
+    if (!s->own) {
+        bdml_verdict_note(w->v, BDML_LEVEL_PROBLEM, "settings", "", false, "%s", why);
+        return BDML_OK;
+    }
+    s->o = &s->own->options;
+    s->origin = origin_of(w->model, s->o);
+    if (derive(w, s)) return BDML_OK;
+    bdml_verdict_note(w->v, BDML_LEVEL_PROBLEM, "settings", "", false,
+                      "what was left open is not chosen, or none of what is offered");
+    bdml_stated_close(s);
+    return BDML_OK;
+}
+
+void bdml_stated_close(bdml_stated *s)
+{
+    bdml_free(s->own);
+    s->own = NULL;
+}
