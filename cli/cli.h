@@ -207,8 +207,28 @@ void cli_spectrum_json(const cli_spectrum *s, json_t *out);
 void cli_spectrum_print(const cli_spectrum *s);
 void cli_spectrum_free(cli_spectrum *s);
 
-/* view.c: "view" of the result; left out where there are very many dimensions. */
+/* features.c: "features_that_matter" of out, heaviest first, and the leading directions. data may be NULL. */
+bdml_status cli_features_json(cli *c, const bdml_model *model, const bdml_dataset *data,
+                              json_t *out);
+
+/* view.c: some of the rows, for pictures; false where there are too few of them, or very many dimensions. */
+typedef struct cli_view {
+    const bdml_dataset *data;
+    int64_t n, step; /* rows 0, step, ... */
+    int neighbors;
+} cli_view;
+bool cli_view_open(cli *c, const bdml_dataset *data, cli_view *v);
+/* Row numbers, classes, and the values of the features that matter most (or NULL). */
+void cli_view_points(const cli_view *v, const json_t *features, json_t *out);
+/* *out: the rows in their two leading directions, prepared or mapped by the model, and the neighbours that each
+ * has among them. like: a cloud to lie alike, or NULL. */
+bdml_status cli_view_cloud(cli *c, const cli_view *v, const bdml_model *model, bool mapped,
+                           const json_t *like, json_t **out);
+/* "view" of the result: before and after. */
 bdml_status cli_view_json(cli *c, const bdml_dataset *data, const bdml_model *model);
+
+/* walk.c: "walk" of the result of a path. */
+bdml_status cli_walk_json(cli *c, const bdml_dataset *data);
 
 /* methods.c: --method or --methods, not both, and every name is one: told before the data are read. */
 bdml_status cli_check_methods(cli *c);

@@ -138,6 +138,7 @@ bdml_status cli_path(cli *c)
     GO(bdml_read_dataset(c->h, c->argument[0], &data));
     GO(bdml_path(c->h, data, &json));
     GO(cli_take_result(c, json));
+    if (cli_json(c)) GO(cli_walk_json(c, data));
     cli_progress_clear(c);
     if (!cli_json(c) && strcmp(table, "-") != 0) {
         if (!cli_quiet(c)) print_setup(c, data);

@@ -211,6 +211,7 @@ static bdml_status fill_pictures(cli *c, const bdml_dataset *data, const bdml_mo
     TRY(cli_spectrum_init(c, model, &spectrum));
     cli_spectrum_json(&spectrum, c->result);
     cli_spectrum_free(&spectrum);
+    TRY(cli_features_json(c, model, data, c->result));
     return cli_view_json(c, data, model);
 }
 

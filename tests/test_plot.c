@@ -96,7 +96,7 @@ static void text_cannot_break_out(void **state)
 {
     bdml_handle *h = *state;
     const double holes[] = {1, NAN, INFINITY, 2};
-    const study_plot_series series[] = {{"a \"quote\" & <script>\n", STUDY_PLOT_LINE_POINTS, 0, 4,
+    const study_plot_series series[] = {{"a \"quote\" & <script>\x01", STUDY_PLOT_LINE_POINTS, 0, 4,
                                          x, holes, NULL, NULL, NULL},
                                         {"nothing", STUDY_PLOT_LINE, -1, 0, x, y, NULL, NULL,
                                          NULL}};

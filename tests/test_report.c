@@ -50,7 +50,8 @@ static void evaluation_is_told(void **state)
     char *page = page_of(*state, EVALUATION);
     /* two sentences, with the paired difference worked by hand: -10, -10, -9, -11 */
     check_true(strstr(page, "bdml, which errs on 10.00 %") != NULL);
-    check_true(strstr(page, "-10.00 ± 0.41 points, paired by split") != NULL);
+    check_true(strstr(page, "-10.00 ± 0.41 points, paired by split: more than chance gives") !=
+               NULL);
     /* names are text, not tags */
     check_true(strstr(page, "wi&lt;ne&gt;.csv") && !strstr(page, "<ne>"));
     check_true(strstr(page, "&lt;b&gt;&amp;") != NULL);
@@ -72,7 +73,8 @@ static void as_good_as_euclidean_is_said(void **state)
         "[{\"methods\": [{\"method\": \"euclidean\", \"error_mean\": 2, \"errors\": [2, 2, 2]},"
         "{\"method\": \"whiten\", \"error_mean\": 1, \"errors\": [1, 1, 1.1]},"
         "{\"method\": \"bdml\", \"error_mean\": 2, \"errors\": [1, 2, 3]}]}]");
-    check_true(strstr(page, "Euclidean distance is as good") != NULL);
+    check_true(strstr(page, "That learning pays here is not shown") != NULL);
+    check_true(strstr(page, "within what chance gives, so it may be noise") != NULL);
     check_true(strstr(page, "whiten errs less than bdml") == NULL); /* 0.97 +- 0.55 is no case */
     free(page);
     page = page_of(
@@ -110,14 +112,14 @@ static void shared_rows_are_counted(void **state)
     json_t *run = parse("{\"folds\": 0, \"train_points\": 10, \"test_points\": 5}");
     json_t *a = parse("{\"errors\": [2, 4]}"), *b = parse("{\"errors\": [1, 1]}");
     json_t *c = parse("{\"accuracies\": [98, 96]}"), *d = parse("{\"accuracies\": [99, 99]}");
-    double se;
-    check_close(study_paired_errors(run, a, b, &se), 2.0, 1e-15);
-    check_close(se, sqrt(2.0), 1e-15);
-    check_close(study_paired_errors(run, c, d, &se), 2.0, 1e-15); /* accuracies: the same errors */
+    bdml_paired p = study_paired_errors(run, a, b);
+    check_close(p.difference, 2.0, 1e-15);
+    check_close(p.error_corrected, sqrt(2.0), 1e-15);
+    check_true(!study_is_clear(&p)); /* two splits show nothing */
+    check_close(study_paired_errors(run, c, d).difference, 2.0, 1e-15); /* the same errors */
     json_object_set_new(run, "folds", json_integer(2));
-    study_paired_errors(run, a, b, &se);
-    check_close(se, 1.0, 1e-15);
-    check_true(isnan(study_paired_errors(run, a, d, &se)));
+    check_close(study_paired_errors(run, a, b).error_corrected, 1.0, 1e-15);
+    check_true(isnan(study_paired_errors(run, a, d).difference));
     json_decref(run);
     json_decref(a);
     json_decref(b);
@@ -139,6 +141,7 @@ static void infeasible_is_told(void **state)
     check_true(strstr(page, "bdml certify m.bdml.proof iris.csv") != NULL);
     check_true(strstr(page, "<td>138</td><td>–</td><td>70</td>") != NULL);
     check_true(strstr(page, "Leave out <code>--hard</code>") != NULL);
+    check_true(strstr(page, "<title>row 138 0.5</title>") != NULL); /* the row to look at first */
     check_true(strstr(page, "What distortion is") == NULL); /* no metric, no picture of it */
     free(page);
 }
@@ -150,16 +153,24 @@ static const char TRAINING[] =
     "\"distortion\": 10, \"kappa\": 10, \"constraints\": 5, \"spectrum\": {\"eigenvalues\": [4, 2, "
     "0]}, "
     "\"history\": {\"iteration\": [1, 2, 3], \"lower\": [0, 0.5, 1], \"upper\": [null, 2, 1.001]}, "
-    "\"view\": {\"before\": [[0, 1], [1, 0], [2, 2], [3, 1]], \"after\": [[0, 1], [1, 0], [2, 2], "
-    "[3, 1]], "
-    "\"class\": [0, 0, 1, 1], \"classes\": [\"a\", \"b\"]}}";
+    "\"features_that_matter\": {\"kind\": \"features\", \"name\": [\"w<i>dth\", \"height\"], "
+    "\"column\": [1, 0], \"weight\": [0.75, 0.25], \"direction\": [{\"share\": 0.6, \"feature\": "
+    "[\"w<i>dth\", \"height\"], \"loading\": [0.9, -0.436]}]}, "
+    "\"view\": {\"rows\": 8, \"row\": [0, 2, 4, 6], \"class\": [0, 0, 1, 1], \"classes\": [\"a\", "
+    "\"</script>\"], \"feature\": [\"w<i>dth\"], \"value\": [[1.5], [2], [3], [4]], "
+    "\"before\": {\"points\": [[0, 1], [1, 0], [2, 2], [3, 1]], \"share\": [0.6, 0.4], "
+    "\"neighbors\": "
+    "[[1], [0], [3], [2]]}, \"after\": {\"points\": [[0, 1], [1, 0], [2, 2], [3, 1]], \"share\": "
+    "[0.7, "
+    "0.3], \"neighbors\": [[1], [0], [3], [2]]}}}";
 
 static void figures_are_found(void **state)
 {
     bdml_handle *h = *state;
     json_t *run = parse(TRAINING), *other = parse(EVALUATION);
     bool drawn;
-    static const char *const there[] = {"spectrum", "convergence", "view", "ellipsoids"};
+    static const char *const there[] = {"spectrum", "convergence", "view", "features",
+                                        "ellipsoids"};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
         check_true(study_figure_there(there[i], run));
         check_ok(h, study_figure_write(h, there[i], run, "test_report.svg", 0, &drawn));
@@ -188,13 +199,24 @@ static void page_needs_no_program(void **state)
     char *page = page_of(*state, text);
     setenv("PATH", path, 1);
     free(path);
-    static const char *const there[] = {"spectrum", "convergence", "view", "ellipsoids"};
+    static const char *const there[] = {"spectrum", "convergence", "view", "features",
+                                        "ellipsoids"};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
         char tag[64];
         snprintf(tag, sizeof tag, "<figure data-figure=\"%s\">", there[i]);
         check_true(strstr(page, tag) != NULL);
     }
     check_true(strstr(page, "it ends at [1, 1.001]") != NULL); /* the same in words */
+    /* what a point says: row, class, feature that matters */
+    check_true(strstr(page, "<title>row 2, class a\nw&lt;i&gt;dth 2</title>") != NULL);
+    check_true(strstr(page, "+0.90 w&lt;i&gt;dth, -0.44 height") != NULL);
+    /* names in the data of the script end nothing: two scripts open, two close */
+    int open = 0, closed = 0;
+    for (const char *at = page; (at = strstr(at, "<script")); at++) open++;
+    for (const char *at = page; (at = strstr(at, "</script>")); at++) closed++;
+    assert_int_equal(open, 2);
+    assert_int_equal(closed, 2);
+    check_true(strstr(page, "\\u003c/script>") != NULL);
     check_true(strstr(page, "</html>") != NULL);
     free(page);
 }

@@ -7,7 +7,7 @@
  * while one row in a hundred that lies ten times as far out does not squeeze the rest into a corner. */
 static const double BEYOND = 0.5;
 static const double PADDING = 0.04;  /* of the range, at both ends */
-enum { ROBUST_FROM = 10 };           /* fewer values have no quantiles to speak of */
+enum { ROBUST_FROM = 40 };           /* fewer values have no quantiles to speak of */
 enum { APART_X = 18, APART_Y = 26 }; /* pixels between ticks, beside the label's own */
 static const double TEXT_SIZE = 12.0;
 

@@ -42,6 +42,20 @@ study_plot_series *study_drawing_series(study_drawing *d, study_plot_style style
     return s;
 }
 
+bdml_status study_drawing_notes(study_drawing *d, int64_t n)
+{
+    d->note_text = client_alloc(d->h, (size_t)MAX(n, 1), DRAWING_NOTE);
+    d->note = client_alloc(d->h, (size_t)MAX(n, 1), sizeof *d->note);
+    if (!d->note_text || !d->note) return BDML_ERR_MEMORY;
+    for (int64_t i = 0; i < n; i++) d->note[i] = study_drawing_note(d, i);
+    return BDML_OK;
+}
+
+char *study_drawing_note(study_drawing *d, int64_t i)
+{
+    return d->note_text + i * DRAWING_NOTE;
+}
+
 const char *study_drawing_text(study_drawing *d, const char *fmt, ...)
 {
     if (d->texts == DRAWING_TEXTS) return "";

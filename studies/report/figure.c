@@ -20,6 +20,16 @@ static const figure figures[] = {
      study_has_errors,
      study_draw_errors},
     {{"path", "error and bracket against distortion", "path"}, study_has_path, study_draw_path},
+    {{"bracket", "bracket on the optimum against distortion", "path"},
+     study_has_path,
+     study_draw_bracket},
+    {{"walk", "error, spectrum and points at the K chosen", "path"},
+     study_has_walk,
+     study_draw_walk},
+    {{"suspects", "rows that weigh most in a contradiction", "train"},
+     study_has_suspects,
+     study_draw_suspects},
+    {{"features", "which features matter", "train"}, study_has_features, study_draw_features},
     {{"roc", "true against false acceptances", "verify"}, study_has_roc, study_draw_roc},
     {{"view", "the points in two dimensions, before and after", "train"},
      study_has_view,
@@ -72,7 +82,10 @@ static bdml_status make(bdml_handle *h, const figure *f, const json_t *run, stud
 
 static void discard(study_drawing *d)
 {
-    for (int i = 0; d && i < d->arrays; i++) free(d->array[i]);
+    if (!d) return;
+    for (int i = 0; i < d->arrays; i++) free(d->array[i]);
+    free(d->note_text);
+    free(d->note);
     free(d);
 }
 
@@ -109,6 +122,8 @@ bdml_status study_figure_html(bdml_handle *h, const char *name, const json_t *ru
     study_drawing *d = NULL;
     bdml_status status = draw(h, name, run, &d);
     if (status == BDML_OK) status = study_html_plot(h, f, &d->plot, name, d->alt, caption);
+    if (status == BDML_OK && d->page_data) status = study_html_data(h, f, d->page_data(run));
+    fputs("</figure>\n", f);
     discard(d);
     return status;
 }

@@ -13,6 +13,8 @@ const double study_ellipsoids[3][3] = {
     {5.0, 5.0, 1.325}, /* c: kappa 3.8 */
 };
 static const double PI = 3.14159265358979323846;
+static const double LYING =
+    0.6; /* height over width that an ellipsoid seen from here needs at most */
 enum { CIRCLES = 9, MERIDIANS = 12, STEPS = 60 };
 
 /* One picture of an ellipsoid with semi-axes r, seen from the direction of `view`: what faces the viewer
@@ -55,8 +57,10 @@ static bdml_status add(study_drawing *d, const double lambda[3], const char *tit
     study_plot_panel *panel = study_drawing_panel(d);
     panel->title = title;
     panel->equal = panel->bare = true;
-    panel->x_min = panel->y_min = -reach;
-    panel->x_max = panel->y_max = reach;
+    panel->x_max = reach;
+    panel->y_max = LYING * reach;
+    panel->x_min = -panel->x_max;
+    panel->y_min = -panel->y_max;
     for (int front = 0; front < 2; front++) {
         study_plot_series *s = study_drawing_series(d, STUDY_PLOT_THIN, POINTS, false);
         if (!s) return BDML_ERR_MEMORY;
@@ -68,7 +72,7 @@ static bdml_status add(study_drawing *d, const double lambda[3], const char *tit
 
 static const char *describe(study_drawing *d, char letter, const double l[3])
 {
-    return study_drawing_text(d, "(%c) logDet %.1f, F-norm %.1f, κ %.3g", letter,
+    return study_drawing_text(d, "(%c) logDet %.1f, F-norm %.1f, ratio %.3g", letter,
                               log(l[0] * l[1] * l[2]),
                               sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]), l[0] / l[2]);
 }
@@ -96,11 +100,11 @@ bdml_status study_draw_ellipsoids(const json_t *run, study_drawing *d)
         TRY(add(d, study_ellipsoids[k], describe(d, (char)('a' + k), study_ellipsoids[k]), k, 2.0));
     bool more = learned(run, mine);
     if (more)
-        TRY(add(d, mine, study_drawing_text(d, "the learned M, κ %.3g", mine[0] / mine[2]), 3,
-                MAX(1.0 / sqrt(mine[2]), 2.0)));
+        TRY(add(d, mine, study_drawing_text(d, "learned here: distortion %.3g", mine[0] / mine[2]),
+                3, MAX(1.0 / sqrt(mine[2]), 2.0)));
     d->plot.columns = 2;
     d->plot.width = 640;
-    d->plot.height = 560;
+    d->plot.height = 440;
     snprintf(
         d->alt, sizeof d->alt,
         "Ellipsoids x'Mx = 1. (a) and (c) have the same logDet, about 3.5, (b) and (c) the same "

@@ -54,7 +54,7 @@ bdml_status study_draw_errors(const json_t *run, study_drawing *d)
     if (m == &measures[0]) panel->x_from_zero = true;
     panel->name_count = n;
     panel->name = d->name;
-    d->plot.width = 560;
+    d->plot.width = 440;
     d->plot.height = 60 + 28 * MAX(n, 2);
     return BDML_OK;
 }

@@ -7,7 +7,8 @@
 
 /* ---- a plot with all that it points to --------------------------------------------------------------- */
 
-enum { DRAWING_PANELS = 4, DRAWING_SERIES = 64, DRAWING_TEXTS = 96, DRAWING_TEXT = 128 };
+enum { DRAWING_PANELS = 4, DRAWING_SERIES = 96, DRAWING_TEXTS = 96, DRAWING_TEXT = 128 };
+enum { DRAWING_NOTE = 224 };
 
 typedef struct study_drawing {
     bdml_handle *h;
@@ -19,7 +20,11 @@ typedef struct study_drawing {
     char text[DRAWING_TEXTS][DRAWING_TEXT];
     const char *name[DRAWING_TEXTS];
     int series_count, arrays, texts;
-    char alt[512]; /* what the picture shows, in words */
+    char *note_text;   /* what points say: one note for each number that a point may have, */
+    const char **note; /* for all series that show the same points */
+    char alt[512];     /* what the picture shows, in words */
+    json_t *(*page_data)(
+        const json_t *run); /* what the script of a page needs beside it; or NULL */
 } study_drawing;
 
 /* A new panel, to be filled in; its series follow by drawing_series. */
@@ -29,6 +34,10 @@ study_plot_panel *study_drawing_panel(study_drawing *d);
 study_plot_series *study_drawing_series(study_drawing *d, study_plot_style style, int64_t n,
                                         bool range);
 const char *study_drawing_text(study_drawing *d, const char *fmt, ...) CLIENT_PRINTF(2, 3);
+
+/* Room for n notes, once a drawing; note i, DRAWING_NOTE bytes. */
+bdml_status study_drawing_notes(study_drawing *d, int64_t n);
+char *study_drawing_note(study_drawing *d, int64_t i);
 
 /* Coordinates of a series that was made by study_drawing_series. */
 static inline double *study_series_x(const study_plot_series *s)
@@ -46,6 +55,8 @@ bool study_has_errors(const json_t *run);
 bdml_status study_draw_errors(const json_t *run, study_drawing *d);
 bool study_has_path(const json_t *run);
 bdml_status study_draw_path(const json_t *run, study_drawing *d);
+bdml_status study_path_errors(study_drawing *d, const json_t *run); /* its first panel alone */
+bdml_status study_draw_bracket(const json_t *run, study_drawing *d);
 bool study_has_spectrum(const json_t *run);
 bdml_status study_draw_spectrum(const json_t *run, study_drawing *d);
 /* Eigenvalues, largest first, where distortion is capped: relative to the reference if there is one. */
@@ -54,8 +65,23 @@ bool study_has_history(const json_t *run);
 bdml_status study_draw_history(const json_t *run, study_drawing *d);
 bool study_has_view(const json_t *run);
 bdml_status study_draw_view(const json_t *run, study_drawing *d);
+/* Parts of it: what the points say, and one cloud in the newest panel; NULL: no memory. */
+bdml_status study_view_notes(study_drawing *d, const json_t *view);
+study_plot_panel *study_view_panel(study_drawing *d, const json_t *view, const json_t *cloud,
+                                   const char *id, const char *title);
+bool study_has_walk(const json_t *run);
+bdml_status study_draw_walk(const json_t *run, study_drawing *d);
+bool study_has_features(const json_t *run);
+bdml_status study_draw_features(const json_t *run, study_drawing *d);
 bdml_status study_draw_ellipsoids(const json_t *run, study_drawing *d);
+bool study_has_suspects(const json_t *run);
+bdml_status study_draw_suspects(const json_t *run, study_drawing *d);
 bool study_has_roc(const json_t *run);
 bdml_status study_draw_roc(const json_t *run, study_drawing *d);
+
+/* ---- what a page's script needs beside the picture ------------------------------------------------------------ */
+
+json_t *
+study_cloud_data(const json_t *view); /* neighbours before and after, and who the points are */
 
 #endif

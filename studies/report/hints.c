@@ -23,15 +23,15 @@ static const json_t *per_split(const json_t *method, double *sign)
     return errors ? errors : json_object_get(method, "accuracies");
 }
 
-double study_paired_errors(const json_t *run, const json_t *a, const json_t *b, double *se)
+bdml_paired study_paired_errors(const json_t *run, const json_t *a, const json_t *b)
 {
     double sign, other;
     const json_t *x = per_split(a, &sign), *y = per_split(b, &other);
     size_t n = json_array_size(x);
-    *se = NAN;
-    if (n < 2 || n > INT_MAX || json_array_size(y) != n || sign != other) return NAN;
+    bdml_paired p = {.difference = NAN, .error_corrected = NAN, .p = NAN};
+    if (n < 2 || n > INT_MAX || json_array_size(y) != n || sign != other) return p;
     double *v = malloc(2 * n * sizeof *v);
-    if (!v) return NAN;
+    if (!v) return p;
     for (size_t i = 0; i < n; i++) {
         v[i] = sign * json_number_value(json_array_get(x, i));
         v[n + i] = sign * json_number_value(json_array_get(y, i));
@@ -41,10 +41,15 @@ double study_paired_errors(const json_t *run, const json_t *a, const json_t *b, 
     bool random = client_real(run, "folds") == 0.0 && json_object_get(run, "train_points");
     double shared =
         random ? client_real(run, "test_points") / client_real(run, "train_points") : 0.0;
-    bdml_paired p = bdml_compare_paired((int)n, v, v + n, shared);
+    p = bdml_compare_paired((int)n, v, v + n, shared);
     free(v);
-    *se = p.error_corrected;
-    return p.difference;
+    return p;
+}
+
+bool study_is_clear(const bdml_paired *p)
+{
+    const double chance = 0.05;
+    return p->p < chance || (p->error_corrected == 0.0 && p->difference != 0.0);
 }
 
 static void compare(study_html *p, const json_t *run, bool *some)
@@ -53,25 +58,28 @@ static void compare(study_html *p, const json_t *run, bool *some)
     const json_t *plain = study_find_method(run, "euclidean");
     size_t i;
     json_t *other;
-    double se, difference = study_paired_errors(run, mine, plain, &se);
-    if (mine && plain && difference > -2.0 * se) {
+    bdml_paired d = study_paired_errors(run, mine, plain);
+    if (!isnan(d.difference) && !(study_is_clear(&d) && d.difference < 0.0)) {
         begin(p, some);
         study_html_printf(
             p,
-            "The plain Euclidean distance is as good here: bdml minus euclidean is %+.2f "
-            "± %.2f points, paired. The classes may lie well already, or the features "
-            "want another scale (try <code>--scale zscore</code>).",
-            difference, se);
+            "That learning pays here is not shown: bdml minus euclidean is %+.2f ± %.2f points, "
+            "paired. "
+            "The classes may lie well already, the features may want another scale (try "
+            "<code>--scale zscore</code>), or more <code>--splits</code> may tell.",
+            d.difference, d.error_corrected);
         end(p);
     }
     json_array_foreach(json_object_get(run, "methods"), i, other)
     {
-        difference = study_paired_errors(run, mine, other, &se);
-        if (!mine || other == mine || other == plain || !(difference > 2.0 * se)) continue;
+        d = study_paired_errors(run, mine, other);
+        if (!mine || other == mine || other == plain || !(d.difference > 0.0) ||
+            !study_is_clear(&d))
+            continue;
         begin(p, some);
         study_html_text(p, client_string(other, "method"));
         study_html_printf(p, " errs less than bdml on these splits: by %.2f ± %.2f points, paired.",
-                          difference, se);
+                          d.difference, d.error_corrected);
         end(p);
     }
 }
@@ -132,6 +140,19 @@ static void look_at_training(study_html *p, const json_t *run, bool *some)
     }
 }
 
+/* A run before run i gave the same warning: it is about the data. */
+static bool told_before(const json_t *runs, size_t i, const json_t *line)
+{
+    size_t k;
+    json_t *other;
+    for (size_t r = 0; r < i; r++)
+        json_array_foreach(json_object_get(json_array_get(runs, r), "warnings"), k, other)
+        {
+            if (json_equal(other, line)) return true;
+        }
+    return false;
+}
+
 bool study_page_hints(study_html *p, const json_t *runs)
 {
     bool some = false;
@@ -150,6 +171,7 @@ bool study_page_hints(study_html *p, const json_t *runs)
         }
         json_array_foreach(json_object_get(run, "warnings"), k, line)
         {
+            if (told_before(runs, i, line)) continue;
             begin(p, &some);
             study_html_text(p, json_string_value(line) ? json_string_value(line) : "");
             end(p);

@@ -2,6 +2,7 @@
 #include "report/page.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "report/svg.h"
 
@@ -54,6 +55,26 @@ static void write_key(FILE *f, const study_plot *plot)
     if (count) fputs("</ul>\n", f);
 }
 
+bdml_status study_html_data(bdml_handle *h, FILE *f, json_t *data)
+{
+    char *text =
+        data ? json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(5)) : NULL;
+    json_decref(data);
+    if (!text || !client_json_whole()) {
+        free(text);
+        return client_no_memory(h);
+    }
+    fputs("<script type=\"application/json\">", f);
+    for (const char *s = text; *s; s++) /* no end of the element inside it */
+        if (*s == '<')
+            fputs("\\u003c", f);
+        else
+            fputc(*s, f);
+    fputs("</script>\n", f);
+    free(text);
+    return BDML_OK;
+}
+
 bdml_status study_html_plot(bdml_handle *h, FILE *f, const study_plot *plot, const char *name,
                             const char *alt, const char *caption)
 {
@@ -72,6 +93,6 @@ bdml_status study_html_plot(bdml_handle *h, FILE *f, const study_plot *plot, con
     write_key(f, plot);
     fputs("<figcaption>", f);
     study_escape(f, caption);
-    fputs("</figcaption></figure>\n", f);
+    fputs("</figcaption>", f);
     return BDML_OK;
 }

@@ -104,13 +104,45 @@ static bdml_status write_results(study_html *p, const json_t *runs)
                                              : "Accuracy of each method",
                 false);
         study_page_methods(p, run);
+        fputs("<p class=\"soft\">condition of M: largest over smallest eigenvalue on the prepared "
+              "points.</p>\n",
+              p->f);
         TRY(picture(p, "errors", run, "Mean and spread over the splits."));
         TRY(picture(p, "roc", run,
                     "The nearer to the upper left corner the better; pairs of all test folds."));
-        if (!study_is_evaluation(run)) continue;
+        if (!study_page_confused(run)) continue;
         heading(p, "What is mistaken for what", false);
         study_page_confusion(p, run);
     }
+    return BDML_OK;
+}
+
+/* With the metrics at hand the page lets K move; else it shows the errors alone. */
+static bdml_status write_path(study_html *p, const json_t *run)
+{
+    if (!study_figure_there("walk", run))
+        return picture(p, "path", run,
+                       "Left: too little distortion underfits, too much overfits. Right: the "
+                       "certified bracket at each K.");
+    return picture(
+        p, "walk", run,
+        "Too little distortion underfits, too much overfits. Each cloud of points is shown in "
+        "its own two directions of largest variance and scaled to the same total variance, "
+        "which changes no neighbour; rows are counted from 0.");
+}
+
+static bdml_status write_features(study_html *p, const json_t *run)
+{
+    if (!study_figure_there("features", run)) return BDML_OK;
+    heading(p, "Which features matter", false);
+    fputs(
+        "<p>What a step of one standard deviation along a feature adds to squared distances, as a "
+        "share of what all of them do: the diagonal of M on the prepared points, times the "
+        "variance "
+        "there.</p>\n",
+        p->f);
+    TRY(picture(p, "features", run, "The heaviest features, up to 20."));
+    study_page_directions(p, run);
     return BDML_OK;
 }
 
@@ -119,22 +151,42 @@ static bdml_status write_training(study_html *p, const json_t *run)
     if (!run) return BDML_OK;
     heading(p, study_is_infeasible(run) ? "The proof" : "The certificate", false);
     study_page_certificate(p, run);
-    if (study_is_infeasible(run)) study_page_contradictions(p, run);
+    if (study_is_infeasible(run)) {
+        heading(p, "Rows to look at first", false);
+        TRY(picture(p, "suspects", run,
+                    "Each constraint of the contradiction that is listed below lays its multiplier "
+                    "on the rows it names; "
+                    "rows are counted from 0."));
+        study_page_contradictions(p, run);
+    }
     TRY(picture(p, "convergence", run,
                 "Both ends of the bracket are proven at every iteration; where they meet lies the "
                 "optimum."));
+    TRY(write_features(p, run));
     if (study_figure_there("view", run)) {
         heading(p, "The points before and after", true);
         TRY(picture(p, "view", run,
-                    "Each picture shows its own two directions of largest variance."));
-    }
-    if (study_figure_there("spectrum", run)) {
-        heading(p, "Spectrum of M", false);
-        TRY(picture(p, "spectrum", run,
-                    "Directions with a large eigenvalue count; the ratio of the first to the "
-                    "last is the distortion."));
+                    "Each picture shows its own two directions of largest variance, scaled to the "
+                    "same total "
+                    "variance. Rows are counted from 0."));
     }
     return BDML_OK;
+}
+
+/* Two that stand well beside each other. */
+static bdml_status write_spectra(study_html *p, const json_t *path, const json_t *training)
+{
+    if (path && study_figure_there("walk", path)) {
+        heading(p, "The optimum at each K", false);
+        TRY(picture(p, "bracket", path, "It lies between the two ends: proven, on all rows."));
+    }
+    if (!training || !study_figure_there("spectrum", training)) return BDML_OK;
+    heading(p, "Spectrum of M", false);
+    return picture(
+        p, "spectrum", training,
+        "Directions with a large eigenvalue count. Relative to the reference the first over "
+        "the last is the distortion, which K caps; on the prepared points it is the "
+        "condition number of M.");
 }
 
 static bdml_status write_body(study_html *p, const json_t *runs)
@@ -146,20 +198,27 @@ static bdml_status write_body(study_html *p, const json_t *runs)
     long before = ftell(p->f);
     if (!study_page_hints(p, runs) && ftell(p->f) == before)
         fputs("<p class=\"hint fine\">Nothing looks wrong.</p>\n", p->f);
+    bool none = training && study_is_infeasible(training);
+    if (none) TRY(write_training(p, training)); /* what the page is about, then */
     TRY(write_results(p, runs));
     if (path) {
         heading(p, "Error against distortion", true);
         sentence(p, client_string(json_object_get(path, "shape"), "text"));
-        TRY(picture(p, "path", path,
-                    "Left: too little distortion underfits, too much overfits. Right: the "
-                    "certified bracket at each K."));
+        fputs("<p class=\"soft\">kappa is the distortion relative to the reference, which K "
+              "caps.</p>\n",
+              p->f);
+        TRY(write_path(p, path));
     }
-    TRY(write_training(p, training));
-    if (training && !study_is_infeasible(training)) {
+    if (!none) TRY(write_training(p, training));
+    TRY(write_spectra(p, path, training));
+    if (training && !none) {
         heading(p, "What distortion is", true);
-        TRY(picture(p, "ellipsoids", training,
-                    "Unit balls of metrics. (a) and (c) have the same volume, (b) and (c) the "
-                    "same F-norm; only the condition number tells them apart."));
+        TRY(picture(
+            p, "ellipsoids", training,
+            "(a) to (c) are illustrations in three dimensions, not results: unit balls of metrics, "
+            "of which (a) and (c) have the same volume, (b) and (c) the same F-norm; only the "
+            "ratio of their axes tells them apart. The fourth is what was learned here, by its "
+            "largest, middle and smallest eigenvalue relative to the reference."));
     }
     heading(p, "How this was made", true);
     study_page_settings(p, runs);
@@ -186,8 +245,10 @@ static bdml_status write_page(study_html *p, const json_t *runs)
     study_html_text(p, *data ? data : "Report");
     fputs("</h1>\n", p->f);
     TRY(write_body(p, runs));
-    fprintf(p->f, "</section>\n</main>\n<footer>bdml %s</footer>\n</body>\n</html>\n",
-            bdml_version());
+    fprintf(
+        p->f,
+        "</section>\n</main>\n<footer>bdml %s</footer>\n<script>\n%s</script>\n</body>\n</html>\n",
+        bdml_version(), study_page_script);
     return BDML_OK;
 }
 

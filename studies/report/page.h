@@ -21,8 +21,11 @@ void study_html_number(study_html *p, const char *fmt,
 enum { HTML_KEY = 40 }; /* entries at most */
 bdml_status study_html_plot(bdml_handle *h, FILE *f, const study_plot *plot, const char *name,
                             const char *alt, const char *caption);
+/* Data for the script of the page, inside the element they belong to; takes over `data`. */
+bdml_status study_html_data(bdml_handle *h, FILE *f, json_t *data);
 
-extern const char study_page_style[]; /* page.css */
+extern const char study_page_style[];  /* page.css */
+extern const char study_page_script[]; /* page.js */
 
 /* ---- results of all runs together (page.c) ------------------------------------------------------------ */
 
@@ -34,9 +37,10 @@ bool study_is_infeasible(const json_t *run);
 bool study_is_verification(const json_t *run);
 const json_t *study_find_method(const json_t *run, const char *name); /* or NULL */
 
-/* Mean error of a minus that of b over the splits or folds, and its standard error; NaN where either has no
- * list of errors or accuracies. */
-double study_paired_errors(const json_t *run, const json_t *a, const json_t *b, double *se);
+/* Errors of a minus those of b over the splits or folds; NaN where either has no list of errors or accuracies. */
+bdml_paired study_paired_errors(const json_t *run, const json_t *a, const json_t *b);
+/* More than chance: a difference that would come by chance in less than one of twenty such comparisons. */
+bool study_is_clear(const bdml_paired *p);
 
 /* What was asked and found, in two sentences (summary.c). */
 void study_page_summary(study_html *p, const json_t *runs);
@@ -44,8 +48,11 @@ void study_page_summary(study_html *p, const json_t *runs);
 bool study_page_hints(study_html *p, const json_t *runs);
 /* Tables (page_tables.c). */
 void study_page_methods(study_html *p, const json_t *run);
+const json_t *
+study_page_confused(const json_t *run); /* the method whose confusions are shown, or NULL */
 void study_page_confusion(study_html *p, const json_t *run);
 void study_page_certificate(study_html *p, const json_t *run);
+void study_page_directions(study_html *p, const json_t *run);
 void study_page_contradictions(study_html *p, const json_t *run);
 void study_page_settings(study_html *p, const json_t *runs);
 

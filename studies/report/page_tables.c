@@ -9,13 +9,13 @@ typedef struct column {
 
 static const column error_columns[] = {{"error_mean", "error %", "%.2f"},
                                        {"error_std", "± std", "%.2f"},
-                                       {"kappa", "κ", "%.3g"},
+                                       {"kappa", "condition of M", "%.3g"},
                                        {"fit_seconds", "fit s", "%.3g"}};
 static const column accuracy_columns[] = {{"accuracy_mean", "accuracy %", "%.2f"},
                                           {"accuracy_se", "± s.e.", "%.2f"},
                                           {"auc", "AUC", "%.4f"},
                                           {"eer", "EER %", "%.2f"},
-                                          {"kappa", "κ", "%.3g"},
+                                          {"kappa", "condition of M", "%.3g"},
                                           {"fit_seconds", "fit s", "%.3g"}};
 enum { MOST_COLUMNS = 6 };
 
@@ -58,7 +58,7 @@ void study_page_methods(study_html *p, const json_t *run)
                    : used_columns(methods, 6, accuracy_columns, used);
     size_t i, best = best_row(methods, errors ? "error_mean" : "accuracy_mean", errors);
     json_t *row;
-    fputs("<div class=\"scroll\"><table><thead><tr><th>method</th>", p->f);
+    fputs("<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>method</th>", p->f);
     for (int k = 0; k < n; k++) study_html_printf(p, "<th>%s</th>", used[k]->title);
     fputs("</tr></thead><tbody>\n", p->f);
     json_array_foreach(methods, i, row)
@@ -68,7 +68,7 @@ void study_page_methods(study_html *p, const json_t *run)
         study_html_text(p, client_string(row, "method"));
         fputs("</td>", p->f);
         if (*why) {
-            study_html_printf(p, "<td colspan=\"%d\" class=\"soft\">", n);
+            study_html_printf(p, "<td colspan=\"%d\" class=\"soft words\">", n);
             study_html_text(p, why);
             fputs("</td>", p->f);
         }
@@ -100,14 +100,18 @@ static void cell(study_html *p, double count, double total)
     fputs("</td>", p->f);
 }
 
+const json_t *study_page_confused(const json_t *run)
+{
+    const json_t *methods = json_object_get(run, "methods"), *mine = study_find_method(run, "bdml");
+    if (!json_object_get(mine, "confusion")) /* it may have refused the data */
+        mine = json_array_get(methods, best_row(methods, "error_mean", true));
+    return json_object_get(mine, "confusion") ? mine : NULL;
+}
+
 void study_page_confusion(study_html *p, const json_t *run)
 {
     const json_t *classes = json_object_get(run, "classes");
-    const json_t *method = study_find_method(run, "bdml");
-    if (!method) {
-        const json_t *methods = json_object_get(run, "methods");
-        method = json_array_get(methods, best_row(methods, "error_mean", true));
-    }
+    const json_t *method = study_page_confused(run);
     const json_t *table = json_object_get(method, "confusion");
     size_t i, k;
     json_t *row, *v, *name;
@@ -163,9 +167,9 @@ void study_page_certificate(study_html *p, const json_t *run)
     entry(p, "upper end, reached", run, "upper", "%.9g");
     entry(p, "objective, margins missed", run, "objective", "%.9g");
     entry(p, "gap", run, "gap", "%.2e");
-    entry(p, "distortion cap K", run, "distortion", "%g");
-    entry(p, "distortion reached", run, "distortion_reached", "%.6g");
-    entry(p, "condition number of M", run, "kappa", "%.4g");
+    entry(p, "cap K on the distortion", run, "distortion", "%g");
+    entry(p, "distortion reached, relative to the reference", run, "distortion_reached", "%.6g");
+    entry(p, "condition number of M on the prepared points", run, "kappa", "%.4g");
     entry(p, "reference metric", run, "reference", "%g");
     entry(p, "constraints", run, "constraints", "%.0f");
     entry(p, study_is_infeasible(run) ? "in the contradiction" : "of them active", run, "active",
@@ -188,6 +192,38 @@ void study_page_certificate(study_html *p, const json_t *run)
     fputs("</pre>\n", p->f);
 }
 
+/* ---- directions ------------------------------------------------------------------------------------------ */
+
+void study_page_directions(study_html *p, const json_t *run)
+{
+    const json_t *list = json_object_get(json_object_get(run, "features_that_matter"), "direction");
+    size_t i, k;
+    json_t *row, *name;
+    if (json_array_size(list) == 0) return;
+    fputs("<p>The mixtures of features that count most, each with its largest loadings. Those of "
+          "the same "
+          "share may be mixed with each other at will.</p>\n"
+          "<div class=\"scroll\"><table><thead><tr><th>direction</th><th>share %</th>"
+          "<th class=\"words\">made of</th></tr></thead><tbody>\n",
+          p->f);
+    json_array_foreach(list, i, row)
+    {
+        study_html_printf(p, "<tr><td>%zu</td><td>%.1f</td><td class=\"words\">", i + 1,
+                          100.0 * client_real(row, "share"));
+        json_array_foreach(json_object_get(row, "feature"), k, name)
+        {
+            study_html_printf(p, "%s%+.2f ", k ? ", " : "",
+                              json_number_value(
+                                  json_array_get(json_object_get(row, "loading"), k)));
+            study_html_text(p, json_string_value(name) ? json_string_value(name) : "?");
+        }
+        fputs("</td></tr>\n", p->f);
+    }
+    fputs("</tbody></table></div>\n", p->f);
+}
+
+/* ---- contradictions ---------------------------------------------------------------------------------------- */
+
 void study_page_contradictions(study_html *p, const json_t *run)
 {
     size_t i;
@@ -195,7 +231,8 @@ void study_page_contradictions(study_html *p, const json_t *run)
     const json_t *list = json_object_get(run, "contradictions");
     if (json_array_size(list) == 0) return;
     fputs("<p>The constraints that weigh most in the contradiction (row numbers from 0):</p>\n"
-          "<div class=\"scroll\"><table><thead><tr><th>point i</th><th>shall be nearer to j</th>"
+          "<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>point i</th><th>shall be "
+          "nearer to j</th>"
           "<th>than to k</th><th>multiplier</th></tr></thead><tbody>\n",
           p->f);
     json_array_foreach(list, i, row)

@@ -65,10 +65,12 @@ static void say_evaluation(study_html *p, const json_t *run)
                   : "; ",
               p->f);
     if (best) say_error(p, best);
-    double se, difference = study_paired_errors(run, mine, best, &se);
-    if (!isnan(difference))
-        study_html_printf(p, ". The difference is %+.2f ± %.2f points, paired by split", difference,
-                          se);
+    bdml_paired d = study_paired_errors(run, mine, best);
+    if (!isnan(d.difference))
+        study_html_printf(p, ". The difference is %+.2f ± %.2f points, paired by split: %s",
+                          d.difference, d.error_corrected,
+                          study_is_clear(&d) ? "more than chance gives"
+                                             : "within what chance gives, so it may be noise");
     fputs(".", p->f);
 }
 

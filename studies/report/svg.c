@@ -5,7 +5,7 @@
 
 enum { LETTER = 12, TITLE_LETTER = 14 };
 enum { TITLE_ROOM = 26, LABEL_ROOM = 20, TICK_ROOM = 20, EDGE = 14, NOTE_ROOM = 16 };
-enum { NAME_MOST = 180 }; /* pixels that names beside the axis may take */
+static const double NAMES_MOST = 0.4; /* of the width, that names beside the axis may take */
 static const double POINT = 3.2, NODE = 3.6, BAR = 0.36; /* radii; half a bar's height, in steps */
 
 void study_escape(FILE *f, const char *s)
@@ -25,7 +25,7 @@ void study_escape(FILE *f, const char *s)
             fputs("&quot;", f);
             break;
         default:
-            fputc((unsigned char)*s < ' ' ? ' ' : *s, f);
+            fputc((unsigned char)*s < ' ' && *s != '\n' ? ' ' : *s, f);
         }
     }
 }
@@ -45,7 +45,7 @@ static double widest_label(const layout *l)
     double most = 0.0;
     for (int i = 0; i < l->p->name_count; i++)
         most = MAX(most, study_text_width(l->p->name[i], LETTER));
-    if (l->p->name_count) return MIN(most, NAME_MOST);
+    if (l->p->name_count) return MIN(most, NAMES_MOST * l->width);
     for (int i = 0; i < l->y.ticks; i++) most = MAX(most, study_text_width(l->y.label[i], LETTER));
     return most;
 }
@@ -99,6 +99,22 @@ static void line(const layout *l, double x1, double y1, double x2, double y2)
     fprintf(l->f, "<path d=\"M%.1f %.1fL%.1f %.1f\"/>", x1, y1, x2, y2);
 }
 
+/* A name beside the axis, cut where it would be too long. */
+static void write_name(const layout *l, double y, const char *name)
+{
+    char cut[128];
+    snprintf(cut, sizeof cut - 4, "%s", name);
+    bool whole = strlen(name) == strlen(cut);
+    while (*cut && study_text_width(cut, LETTER) > NAMES_MOST * l->width) {
+        size_t end = strlen(cut) - 1; /* of a character of several bytes, all */
+        while (end > 0 && ((unsigned char)cut[end] & 0xc0) == 0x80) end--;
+        cut[end] = '\0';
+        whole = false;
+    }
+    if (!whole) strcat(cut, "…");
+    text(l, l->x.from - 6, y + 4, " text-anchor=\"end\"", cut);
+}
+
 static void write_frame(const layout *l)
 {
     const study_plot_panel *p = l->p;
@@ -120,8 +136,7 @@ static void write_frame(const layout *l)
         text(l, l->x.from - 6, study_axis_at(&l->y, l->y.tick[i]) + 4, " text-anchor=\"end\"",
              l->y.label[i]);
     for (int i = 0; i < p->name_count; i++)
-        text(l, l->x.from - 6, study_axis_at(&l->y, i + 1.0) + 4, " text-anchor=\"end\"",
-             p->name[i]);
+        write_name(l, study_axis_at(&l->y, i + 1.0), p->name[i]);
     fputs("</g>", l->f);
     if (p->x_label)
         text(l, 0.5 * (l->x.from + l->x.to), l->y.from + TICK_ROOM + LETTER,
@@ -187,9 +202,10 @@ static void write_points(layout *l, const study_plot_series *s, double radius)
     for (int64_t i = 0; i < s->n; i++) {
         if (!placed(l, s, i)) continue;
         double x = study_axis_at(&l->x, s->x[i]), y = study_axis_at(&l->y, s->y[i]);
-        bool out = l->p->robust > 0.0 && s->style == STUDY_PLOT_POINTS &&
+        bool out = l->p->robust > 0.0 &&
                    (!study_axis_holds(&l->x, s->x[i]) || !study_axis_holds(&l->y, s->y[i]));
         l->beyond += out;
+        out = out && s->style == STUDY_PLOT_POINTS; /* a curve goes on beyond the frame */
         if (out) {
             x = clamp(&l->x, x);
             y = clamp(&l->y, y);
@@ -381,8 +397,8 @@ bdml_status study_svg_panel(bdml_handle *h, FILE *f, const study_plot_panel *p, 
     for (int k = 0; k < p->mark_count; k++) write_mark(&l, &p->mark[k]);
     if (l.beyond > 0) {
         char note[96];
-        snprintf(note, sizeof note, "%lld %s beyond the axes, drawn hollow at the edge",
-                 (long long)l.beyond, l.beyond == 1 ? "point lies" : "points lie");
+        snprintf(note, sizeof note, "%lld %s beyond the axes", (long long)l.beyond,
+                 l.beyond == 1 ? "point lies" : "points lie");
         text(&l, l.x.to, height - 4, " class=\"note\" text-anchor=\"end\"", note);
     }
     fputs("</svg>\n", f);
