@@ -35,6 +35,36 @@ done:
     return status;
 }
 
+/* Ending of a file for a program that serves vectors. */
+static bool serves(const char *output)
+{
+    return client_ends_in(output, ".faiss") || client_ends_in(output, ".onnx") ||
+           client_ends_in(output, ".safetensors");
+}
+
+/* The whole model as an affine map. */
+static bdml_status export_affine(cli *c, const char *output)
+{
+    bdml_status status = BDML_OK;
+    bdml_model *model = NULL;
+    int unit = c->own[CLI_OPT_NORMALIZE].i != 0;
+
+    GO(cli_check_output(c, output));
+    GO(cli_load_model(c, &model));
+    GO(cli_wrote(c, bdml_export_affine(c->h, model, unit, output)));
+    int q = bdml_model_output_dimension(model), d = bdml_model_input_dimension(model);
+    cli_put(c->result, "rows", json_integer(q));
+    cli_put(c->result, "columns", json_integer(d));
+    cli_put(c->result, "output", client_text(output));
+    if (cli_chatty(c))
+        printf(
+            "wrote the whole model, raw points of %d to %d dimensions in single precision, to %s\n",
+            d, q, output);
+done:
+    bdml_free_model(model);
+    return status;
+}
+
 bdml_status cli_export(cli *c)
 {
     bdml_status status = BDML_OK;
@@ -43,10 +73,12 @@ bdml_status cli_export(cli *c)
 
     GO(need_output(c, output));
     if (c->own[CLI_OPT_CERTIFICATE].i) return export_certificate(c, output);
+    if (serves(output)) return export_affine(c, output);
     if (strcmp(output, "-") != 0 && !client_ends_in(output, ".npy") &&
         !client_ends_in(output, ".csv") && !client_ends_in(output, ".mat")) {
         status = client_fail(c->h, BDML_ERR_ARGUMENT,
-                             "%s: the ending says no format for a matrix; use .npy, .csv or .mat",
+                             "%s: the ending says no format; use .npy, .csv or .mat for the "
+                             "matrix, .faiss, .onnx or .safetensors for the whole model",
                              output);
         goto done;
     }

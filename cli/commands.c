@@ -183,14 +183,19 @@ static const cli_command commands[] = {
      "needs no result). RUN: what a command printed with --json.",
      COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot},
     {"export", "MODEL [DATA]", "-o FILE [--what L|M] [--certificate]",
-     "write the map L or the metric M, or the certificate",
-     "Writes the matrix as .npy, .csv or .mat, by the ending of FILE. The matrix acts on prepared "
-     "points; 'bdml info MODEL' says how they are prepared. With --certificate the claim of a "
+     "write the map for other programs, or the certificate",
+     "By the ending of FILE: .npy, .csv or .mat is the matrix L or M, which acts on prepared "
+     "points ('bdml info MODEL' says how they are prepared); .faiss (a LinearTransform), .onnx "
+     "(one "
+     "Gemm) and .safetensors (weight and bias) hold the whole model, preparation included, as a "
+     "map "
+     "of raw points in single precision. With --certificate the claim of a "
      "model "
      "or a proof (MODEL.proof) is written as text, with the rows of DATA that it is about: the "
      "program bdml-check proves it, with bounds on every rounding error.",
-     COMMON "output map certificate input",
-     "bdml export wine.bdml --what M -o metric.npy\nbdml export wine.bdml wine.csv --certificate "
+     COMMON "output map serve certificate input",
+     "bdml export wine.bdml --what M -o metric.npy\nbdml export wine.bdml -o wine.onnx\nbdml "
+     "export wine.bdml wine.csv --certificate "
      "-o "
      "wine.cert",
      cli_export},

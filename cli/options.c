@@ -35,6 +35,7 @@ static const struct {
     {"predict", "Prediction"},
     {"query", "Neighbour lists"},
     {"map", "Map"},
+    {"serve", "For other programs"},
     {"generate", "Generation"},
     {"help", "Help"},
     {"path", "Path over K"},

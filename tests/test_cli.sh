@@ -171,7 +171,7 @@ exits 2 "there is no set 'noise' to generate" generate noise
 exits 2 "the ending says no format" convert a b.xyz
 exits 2 "the ending says no format" transform m a -o b.xyz
 exits 2 "written as .csv or .tsv" neighbors a -o b.npy
-exits 2 "use .npy, .csv or .mat" export m -o b.xyz
+exits 2 "use .npy, .csv or .mat for the matrix" export m -o b.xyz
 exits 2 "both want standard output" transform m a --json
 exits 2 "both want standard output" generate waveform --json
 exits 2 "do not go with --model" neighbors a --model m --scale zscore

@@ -375,6 +375,9 @@ BDML_API const bdml_constraints *bdml_model_constraints(const bdml_model *model)
 /* The whole model as one matrix, preparation included: a holds q rows of the input dimension, and the images
  * of raw points x and y differ by a (x - y). Models that scale rows to length 1 have none. */
 BDML_API bdml_status bdml_model_get_linear(bdml_handle *h, const bdml_model *model, double *a);
+/* The same with b, q numbers: the image of a raw point x is a x + b. */
+BDML_API bdml_status bdml_model_get_affine(bdml_handle *h, const bdml_model *model, double *a,
+                                           double *b);
 /* The self-description as JSON text: method, settings, classes, certificate. Valid while the model is. */
 BDML_API const char *bdml_model_describe(const bdml_model *model);
 
@@ -438,6 +441,11 @@ BDML_API bdml_status bdml_save_model_bytes(bdml_handle *h, const bdml_model *mod
 BDML_API bdml_status bdml_load_model_bytes(bdml_handle *h, const void *bytes, size_t size,
                                            bdml_model **out);
 BDML_API void bdml_free_bytes(void *bytes);
+/* The whole model, preparation included, for programs that serve vectors, in single precision. By the ending of the
+ * name: .faiss (a LinearTransform that Faiss reads), .onnx (one Gemm, with rows brought to length 1 before it where
+ * the model does that, and after it with unit 1), .safetensors (weight and bias of a linear layer). */
+BDML_API bdml_status bdml_export_affine(bdml_handle *h, const bdml_model *model, int unit,
+                                        const char *path);
 /* what: "L" or "M". Format by the ending of the name: .npy, .csv or .mat. */
 BDML_API bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, const char *what,
                                        const char *path);

@@ -1,32 +1,72 @@
 /* linear.c - the linear part of a whole model, preparation included.
  *
- *     A = L B' W^-1,   W = diag(widths of the columns), B the basis of PCA; each the identity where absent
+ *     z = L B' (W^-1 (x - s) - c) = A x + b,     A = L B' W^-1,   b = -A s - L B' c
  *
- * so that the images of raw points x and y differ by A (x - y), and M on raw points is A'A. */
-#include "model/model.h"
-
+ * W = diag(widths of the columns), s their shifts, B and c basis and centre of PCA; each is absent where the model has
+ * none. The images of raw points x and y differ by A (x - y), and M on raw points is A'A. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "model/internal.h"
+
+/* sum_j a_j v_j; a column that is left out (width infinite, a_j 0) counts 0. */
+static double product(int d, const double *a, const double *v)
+{
+    double sum = 0.0;
+    for (int j = 0; j < d; j++)
+        if (a[j] != 0.0) sum += a[j] * v[j];
+    return sum;
+}
+
+void bdml_model_affine(const bdml_model *model, double *a, double *b)
+{
+    const bdml_prepare *p = &model->prepare;
+    int d = p->d_in, q = model->q;
+    if (p->basis)
+        bdml_la_gemm('N', 'N', d, q, model->d, 1.0, p->basis, d, model->l, model->d, 0.0, a, d);
+    else
+        memcpy(a, model->l, sizeof *a * (size_t)q * (size_t)d);
+    for (int i = 0; i < q; i++) {
+        double *row = COL(a, d, i);
+        b[i] = p->center ? -product(d, row, p->center) : 0.0;
+        for (int j = 0; p->width && j < d; j++) row[j] /= p->width[j];
+        if (p->shift) b[i] -= product(d, row, p->shift);
+    }
+}
+
+static bdml_status check(bdml_handle *h, const bdml_model *model)
+{
+    BDML_TRY(bdml_model_need_map(h, model));
+    if (model->prepare.scale != BDML_SCALE_UNIT) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT,
+                     "the model brings every row to length 1 (scale unit): that is not linear, "
+                     "and there is no matrix for raw points");
+}
+
+bdml_status bdml_model_get_affine(bdml_handle *h, const bdml_model *model, double *a, double *b)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!model || !a || !b)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_model_get_affine: model, a and b must not be NULL");
+    BDML_TRY(check(h, model));
+    bdml_model_affine(model, a, b);
+    return BDML_OK;
+}
 
 bdml_status bdml_model_get_linear(bdml_handle *h, const bdml_model *model, double *a)
 {
+    bdml_status status = BDML_OK;
+    double *b = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || !a)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_model_get_linear: model and a must not be NULL");
-    BDML_TRY(bdml_model_need_map(h, model));
-    const bdml_prepare *p = &model->prepare;
-    if (p->scale == BDML_SCALE_UNIT)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "the model brings every row to length 1 (scale unit): that is not linear, "
-                         "and there is no matrix for raw points");
-    if (p->basis)
-        bdml_la_gemm('N', 'N', p->d_in, model->q, model->d, 1.0, p->basis, p->d_in, model->l,
-                     model->d, 0.0, a, p->d_in);
-    else
-        memcpy(a, model->l, sizeof *a * (size_t)model->q * (size_t)p->d_in);
-    for (int i = 0; p->width && i < model->q; i++)
-        for (int j = 0; j < p->d_in; j++) COL(a, p->d_in, i)[j] /= p->width[j];
-    return BDML_OK;
+    BDML_GO(check(h, model));
+    BDML_NEW(h, b, model->q);
+    bdml_model_affine(model, a, b);
+done:
+    free(b);
+    return status;
 }
