@@ -13,7 +13,8 @@ static bool indices_fit(const bdml_evidence *e, int64_t n)
     for (int64_t t = 0; t < c->targets; t++)
         if (c->target[t] < 0 || c->target[t] >= c->pairs) return false;
     for (int64_t t = 0; t < c->m; t++)
-        if (c->far[t] < 0 || c->far[t] >= c->pairs || c->near[t] >= c->pairs) return false;
+        if (c->far[t] < 0 || c->far[t] >= c->pairs || c->near[t] < -1 || c->near[t] >= c->pairs)
+            return false;
     for (int64_t k = 0; k < e->duals; k++)
         if (e->dual_constraint[k] < 0 || e->dual_constraint[k] >= c->m) return false;
     return true;

@@ -27,7 +27,7 @@ static void check_data(bdml_plain *w)
              same ? "the data are those" : "not the data", found);
     note(w, "data",
          "data_fingerprint training_points evidence.rows input_dimension dimension "
-         "output_dimension kind fill",
+         "output_dimension kind",
          same, text);
 }
 
@@ -73,24 +73,32 @@ static bool is_null(const json_t *o, const char *key)
     return json_is_null(json_object_get(o, key));
 }
 
-/* Constraints that are named as contradicting each other: their rows and multipliers are those of the evidence. */
+/* The constraints that are named as contradicting each other are those of the largest multipliers, the largest first,
+ * with their rows. */
 static bool names_constraints(const bdml_plain *w, const json_t *list)
 {
-    size_t i;
+    enum { NAMED = 20 };
+    size_t i, count = 0;
     const json_t *o;
+    double last = INFINITY;
     json_array_foreach(list, i, o)
     {
         int64_t t = json_integer_value(json_object_get(o, "constraint"));
         const json_t *near = json_object_get(o, "j");
+        double y = json_number_value(json_object_get(o, "multiplier"));
         int32_t rows[3];
         if (bdml_constraints_at(w->c, t, rows) != BDML_OK) return false;
         bool same = rows[0] == json_integer_value(json_object_get(o, "i")) &&
                     rows[2] == json_integer_value(json_object_get(o, "k")) &&
                     (rows[1] < 0 ? json_is_null(near) : rows[1] == json_integer_value(near)) &&
-                    w->y[t] > 0.0 && w->y[t] == json_number_value(json_object_get(o, "multiplier"));
+                    y > 0.0 && y == w->y[t] && y <= last;
+        for (size_t k = 0; same && k < i; k++)
+            same = json_integer_value(json_object_get(json_array_get(list, k), "constraint")) != t;
         if (!same) return false;
+        last = y;
     }
-    return json_is_array(list);
+    for (int64_t t = 0; t < w->c->m; t++) count += w->y[t] > (i == NAMED ? last : 0.0);
+    return json_is_array(list) && (i == NAMED ? count < NAMED : count == i);
 }
 
 static bool words_of_a_proof(const bdml_plain *w, const json_t *o)
@@ -114,8 +122,7 @@ static bool words_of_a_metric(const bdml_plain *w, const json_t *o)
     if (approximate) /* what its metric costs is no upper end */
         return same && says_number(o, "margin_missed_by", e->slack) &&
                says_number(o, "objective", e->upper);
-    return same && says_number(o, "upper", e->upper) &&
-           fabs(json_number_value(json_object_get(o, "gap")) - bdml_evidence_gap(e)) <= 1e-9;
+    return same && says_number(o, "upper", e->upper) && says_number(o, "gap", bdml_evidence_gap(e));
 }
 
 static void check_words(bdml_plain *w)

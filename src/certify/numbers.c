@@ -77,7 +77,7 @@ double bdml_kappa_slack(int d, double kappa)
 bool bdml_same_kappa(int d, double a, double b)
 {
     double less = BDML_MIN(a, b), slack = bdml_kappa_slack(d, less);
-    return slack >= 0.5 || (isfinite(a) && isfinite(b) && fabs(a - b) <= 1e3 * slack * less);
+    return slack >= 0.5 || (isfinite(a) && isfinite(b) && fabs(a - b) <= 2.0 * slack * less);
 }
 
 /* kappa(N) <= K, trace(N) <= R. */

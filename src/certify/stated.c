@@ -57,16 +57,22 @@ static bool are_pairs(const bdml_constraints *c)
     return c->m > 0 && c->targets > 0;
 }
 
-static bdml_origin origin_of(const bdml_model *m, const bdml_options *o)
+/* False: the word is none, or not that of the settings. */
+static bool find_origin(const bdml_model *m, const bdml_options *o, bdml_origin *out)
 {
     const bdml_constraint_options *c = &o->constraints;
     const char *word = json_string_value(json_object_get(m->info, "constraints"));
     bool files = c->targets_file.value[0] || c->impostors_file.value[0] || c->pairs_file.value[0] ||
                  c->triplets_file.value[0];
-    if (!word) return BDML_ORIGIN_UNKNOWN;
-    if (strcmp(word, "given") == 0) return BDML_ORIGIN_GIVEN;
-    if (files) return BDML_ORIGIN_FILES;
-    return one_problem(o) ? BDML_ORIGIN_RULE : BDML_ORIGIN_RECIPE;
+    *out = BDML_ORIGIN_UNKNOWN;
+    if (!json_object_get(m->info, "constraints")) return true;
+    if (word && strcmp(word, "given") == 0)
+        *out = BDML_ORIGIN_GIVEN;
+    else if (word && files && strcmp(word, "files") == 0)
+        *out = BDML_ORIGIN_FILES;
+    else if (word && !files && strcmp(word, "mined") == 0)
+        *out = one_problem(o) ? BDML_ORIGIN_RULE : BDML_ORIGIN_RECIPE;
+    return *out != BDML_ORIGIN_UNKNOWN;
 }
 
 /* ---- choices ---------------------------------------------------------------------------------------- */
@@ -78,42 +84,55 @@ static bool offered(double v, int count, const double *list)
     return false;
 }
 
-/* A number that was left open: the one under "selection", which must be one of those that are offered. */
-static bool choose(const json_t *selection, const char *key, int count, const double *list,
-                   double *out)
+/* A number of the choice that is told: where it was left open (list), one of those that are offered; else *value. */
+static bool choose(const json_t *selection, const char *key, const double *list, int count,
+                   double *value)
 {
-    *out = json_number_value(json_object_get(selection, key));
-    return offered(*out, count, list);
+    const json_t *told = json_object_get(selection, key);
+    double v = json_number_value(told);
+    if (!json_is_number(told) || (list ? !offered(v, count, list) : v != *value)) return false;
+    *value = v;
+    return true;
+}
+
+static bool is_reference(const char *name)
+{
+    static const char *const names[] = {"zscore",      "within",   "within-raw",
+                                        "fisher",      "fisher-5", "fisher-100",
+                                        "fisher-1000", "lda",      "none"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp(name, names[k]) == 0) return true;
+    return false;
+}
+
+/* Where the reference was left open it is the one that is told; else that is what was asked for. */
+static bool choose_reference(const json_t *selection, bool open, const char **name)
+{
+    const char *told = json_string_value(json_object_get(selection, "reference"));
+    if (!told || (open && !is_reference(told))) return false;
+    if (!open) return strcmp(told, is_reference(*name) ? *name : "file") == 0;
+    *name = told;
+    return true;
 }
 
 /* False: cross-validation cannot have chosen that. */
 static bool read_choices(const bdml_model *m, bdml_stated *s, bool recipe)
 {
     static const double caps[] = {1, 3, 10, 30, 100, 1000}, weights[] = {1.5, 5}, passes[] = {1, 2};
-    static const char *const references[] = {"zscore",      "within",   "within-raw",
-                                             "fisher",      "fisher-5", "fisher-100",
-                                             "fisher-1000", "lda",      "none"};
     const bdml_options *o = s->o;
     const json_t *selection = json_object_get(m->info, "selection");
-    bool fits = true;
-    double again = s->passes;
+    bool K = o->solve.distortion.automatic, weight = recipe && o->solve.softness.automatic;
+    bool again = recipe && o->train.passes.automatic, lowrank = o->rank.rank.value > 0;
+    bool reference = strcmp(o->train.reference.value, "auto") == 0 && !lowrank;
+    double times = s->passes;
 
-    if (o->solve.distortion.automatic)
-        fits = fits && choose(selection, "distortion", 6, caps, &s->K);
-    if (recipe && o->solve.softness.automatic)
-        fits = fits && choose(selection, "weight", 2, weights, &s->softness);
-    if (recipe && o->train.passes.automatic)
-        fits = fits && choose(selection, "passes", 2, passes, &again);
-    s->passes = (int)again;
-    if (strcmp(o->train.reference.value, "auto") == 0 && o->rank.rank.value == 0) {
-        const char *name = json_string_value(json_object_get(selection, "reference"));
-        bool known = false;
-        for (size_t k = 0; name && k < sizeof references / sizeof *references; k++)
-            known = known || strcmp(name, references[k]) == 0;
-        fits = fits && known;
-        s->reference = known ? name : "none";
-    }
-    s->chosen = json_is_object(selection);
+    s->chosen = json_object_get(selection, "distortion") != NULL;
+    if (!s->chosen) return !K && !weight && !again && !reference; /* nothing was left open */
+    bool fits = choose(selection, "distortion", K ? caps : NULL, 6, &s->K) &&
+                choose(selection, "weight", weight ? weights : NULL, 2, &s->softness) &&
+                choose(selection, "passes", again ? passes : NULL, 2, &times) &&
+                (lowrank || choose_reference(selection, reference, &s->reference));
+    s->passes = (int)times;
     return fits;
 }
 
@@ -177,10 +196,12 @@ bdml_status bdml_stated_open(bdml_handle *h, bdml_plain *w, bdml_stated *s)
         return BDML_OK;
     }
     s->o = &s->own->options;
-    s->origin = origin_of(w->model, s->o);
-    if (derive(w, s)) return BDML_OK;
+    bool found = find_origin(w->model, s->o, &s->origin);
+    if (found && derive(w, s)) return BDML_OK;
     bdml_verdict_note(w->v, BDML_LEVEL_PROBLEM, "settings", "", false,
-                      "what was left open is not chosen, or none of what is offered");
+                      found
+                          ? "what was left open is not chosen, or none of what is offered"
+                          : "where the constraints are said to come from contradicts the settings");
     bdml_stated_close(s);
     return BDML_OK;
 }

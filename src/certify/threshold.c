@@ -84,6 +84,24 @@ static void count_right(const bdml_plain *w, int64_t count, scored *list, int64_
     }
 }
 
+/* Halfway between the scores on either side of it, or so far beyond the only one. */
+static bool is_halfway(int64_t count, const scored *list, long double threshold)
+{
+    long double above = INFINITY, below = -INFINITY, middle;
+    for (int64_t k = 0; k < count; k++) {
+        if (list[k].score >= threshold) above = fminl(above, list[k].score);
+        if (list[k].score < threshold) below = fmaxl(below, list[k].score);
+    }
+    if (isinf(above))
+        middle = below + fmaxl(fabsl(below), 1.0L);
+    else if (isinf(below))
+        middle = above - fmaxl(fabsl(above), 1.0L);
+    else
+        middle = 0.5L * (above + below);
+    long double apart = isinf(above) || isinf(below) ? fabsl(middle) : above - below;
+    return fabsl(threshold - middle) <= 1e-6L * apart + 2.0L * ROUNDING * fabsl(middle);
+}
+
 static bdml_status check_calibration(bdml_handle *h, bdml_plain *w)
 {
     bdml_status status = BDML_OK;
@@ -101,7 +119,8 @@ static bdml_status check_calibration(bdml_handle *h, bdml_plain *w)
     }
     count_right(w, count, list, &best, &right, &unsure);
     double said = c->accuracy * (double)count / 100.0;
-    bool fits = c->pairs == count && fabs(said - (double)right) <= (double)unsure + 1e-6 &&
+    bool fits = c->pairs == count && (unsure > 0 || is_halfway(count, list, c->threshold)) &&
+                fabs(said - (double)right) <= (double)unsure + 1e-6 &&
                 fabs(said - (double)best) <= (double)unsure + 1e-6;
     bdml_verdict_note(w->v, BDML_LEVEL_PROBLEM, "threshold", FIELDS, fits,
                       "%lld of %lld training pairs are right at the threshold, %lld at best; said "
@@ -123,7 +142,9 @@ static bdml_score_kind stated_score(const bdml_plain *w, const bdml_stated *s)
     bool cosine = asked == BDML_PAIR_SCORE_COSINE;
     if (s->pairs && asked == BDML_PAIR_SCORE_AUTO)
         cosine = chosen && strcmp(chosen, bdml_score_names[BDML_SCORE_COSINE]) == 0;
-    return cosine ? BDML_SCORE_COSINE : BDML_SCORE_DISTANCE;
+    bdml_score_kind kind = cosine ? BDML_SCORE_COSINE : BDML_SCORE_DISTANCE;
+    bool same = !s->pairs || (chosen && strcmp(chosen, bdml_score_names[kind]) == 0);
+    return same ? kind : BDML_SCORE_SIMILARITY; /* no setting asks for that one */
 }
 
 bdml_status bdml_check_threshold(bdml_handle *h, bdml_plain *w, const bdml_stated *s)
