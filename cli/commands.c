@@ -157,8 +157,7 @@ static const cli_command commands[] = {
      "Data "
      "that are not bundled are looked for in $BDML_DATA, else in ../shared/data; what cannot be "
      "run "
-     "without them says so. With -o the picture of one study is drawn, where that is "
-     "installed.",
+     "without them says so. With -o the picture of one study is drawn.",
      COMMON "output reproduce --splits --rounds --rho-negative --row-scaling --distortion-weight "
             "--weight-floor",
      "bdml reproduce all --quick --page results.md\nbdml reproduce table1", cli_reproduce},
@@ -171,7 +170,8 @@ static const cli_command commands[] = {
      "confusions, the points before and after, the certificate, and hints where something looks "
      "wrong. Or RUN is a labelled data file: then eval, path and train are run first, with the "
      "settings given, and the model is kept beside the page. The page is one file that needs "
-     "no network.",
+     "no network and no other program: K moves under a slider, marks tell their values, points "
+     "their neighbours.",
      COMMON "output page input prepare train methods constraints neighbors evaluate path",
      "bdml eval wine.csv --methods euclidean,bdml --json >wine.json\nbdml report wine.json -o "
      "wine.html\nbdml report wine.csv -o wine.html",

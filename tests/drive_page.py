@@ -97,12 +97,24 @@ def words_at(b, selector):
     return b.run("var t = document.getElementById('tip'); return t.hidden ? null : t.innerText")
 
 
+def alone(b):
+    """The point of the cloud that lies furthest from all others: no other one covers it."""
+    return b.run("""
+        var all = Array.from(document.querySelectorAll(arguments[0] + '.inside circle[data-i]')).map(function (c) {
+          return [+c.getAttribute('cx'), +c.getAttribute('cy'), +c.getAttribute('data-i')];
+        });
+        function room(p) {
+          return Math.min.apply(null, all.map(q => p === q ? Infinity : Math.hypot(p[0] - q[0], p[1] - q[1])));
+        }
+        return all.reduce((a, p) => room(p) > room(a) ? p : a)[2];""", AFTER)
+
+
 def hover(b):
-    walk = PATH["walk"]
-    said = words_at(b, AFTER + "circle[data-i='3']")
-    name = walk["classes"][walk["class"][3]]
+    walk, i = PATH["walk"], alone(b)
+    said = words_at(b, AFTER + f"circle[data-i='{i}']")
+    name = walk["classes"][walk["class"][i]]
     check("hover: row, class and features", said is not None and
-          said.split("\n")[0] == f"row {walk['row'][3]}, class {name}" and walk["feature"][0] in said, said)
+          said.split("\n")[0] == f"row {walk['row'][i]}, class {name}" and walk["feature"][0] in said, said)
     said = words_at(b, "figure[data-figure=errors] circle")
     check("hover: method and error", said is not None and "euclidean" in said, said)
     said = words_at(b, "figure[data-figure=features] rect.column")
@@ -155,7 +167,7 @@ def slider(b):
 
 
 def click(b):
-    walk, i = PATH["walk"], 5
+    walk, i = PATH["walk"], alone(b)
     b.point_at(AFTER + f"circle[data-i='{i}']", press=True)
     said = b.run(f"return document.querySelector('{WALK}.picked').innerText")
     expect = {"Before": walk["before"]["neighbors"][i], "After": walk["step"][0]["neighbors"][i]}

@@ -118,7 +118,7 @@ void study_page_confusion(study_html *p, const json_t *run)
     fputs("<p class=\"soft\">Method ", p->f);
     study_html_text(p, client_string(method, "method"));
     fputs(", all splits together: of the rows of each class (line), the share put into each class "
-          "(column).</p>\n<div class=\"scroll\"><table><thead><tr><th></th>",
+          "(column).</p>\n<div class=\"scroll\"><table class=\"confusion\"><thead><tr><th></th>",
           p->f);
     json_array_foreach(classes, i, name)
     {
