@@ -331,6 +331,7 @@ bdml_status cli_info(cli *c);
 bdml_status cli_info_model(cli *c, const char *path); /* cmd_info_model.c */
 bdml_status cli_report(cli *c);
 bdml_status cli_plot(cli *c);
+bdml_status cli_drift(cli *c);
 bdml_status cli_export(cli *c);
 bdml_status cli_import(cli *c);
 bdml_status cli_generate(cli *c);

@@ -41,6 +41,12 @@ static const cli_command commands[] = {
      "start at 0; ties go to the lower number.",
      COMMON "output input prepare neighbors query",
      "bdml neighbors iris.csv -k 5 --which other -o impostors.csv", cli_neighbors},
+    {"drift", "MODEL CORPUS [QUERIES]", "", "how far a model moves the neighbours of a corpus",
+     "For an index of vectors that a model is about to replace: the most by which a ratio of two "
+     "distances can change, and of the 1, 5, 10 and 50 nearest rows of CORPUS for each of QUERIES "
+     "(or of up to 1000 rows of CORPUS itself) the share that stays: at least, proven from the "
+     "model's condition number, and as counted.",
+     COMMON "input neighbors", "bdml drift adapter.bdml vectors.npy", cli_drift},
     {"eval", "DATA", "[--method NAME | --methods A,B,C]", "measure the k-NN error of methods",
      "Trains and tests one method, or several side by side on the same splits of DATA, and "
      "reports mean and standard deviation of the k-NN error in percent, the difference to the best "

@@ -474,6 +474,13 @@ BDML_API bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *m
  * by the settings of group "evaluate". *json: the result as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json);
 
+/* What a model does to the neighbours of the rows of a corpus, asked for by the rows of `queries` (NULL: its own; of
+ * more than 1000 so many at even distances): the most by which a ratio of two distances can change, and for the 1, 5,
+ * 10 and 50 nearest the share that stays, at least (proven) and as counted. Distances before are those of the raw rows,
+ * at length 1 where the model scales them so. *json: as above. */
+BDML_API bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const bdml_dataset *corpus,
+                                const bdml_dataset *queries, char **json);
+
 /* Learn on one domain, classify another, by the settings of group "adapt": the methods of the setting
  * "methods" (or "method") side by side on the same splits. Both need labels: those of the target are
  * looked at to score, and where the setting "semi" says so, to learn from the few rows of a split. *json:

@@ -14,12 +14,6 @@ void bdml_model_strip(json_t *header);
 bdml_status bdml_model_read_names(bdml_handle *h, const json_t *list, int count, bool bytes,
                                   char ***out);
 
-/* ---- the whole model (linear.c) ------------------------------------------------------------------------- */
-
-/* a, q rows of the input dimension, and b, q numbers: the image of a raw point x is a x + b, or a x/|x| + b where the
- * model scales rows to length 1. The model has a map. */
-void bdml_model_affine(const bdml_model *model, double *a, double *b);
-
 /* ---- writer and reader of the file format (container.c, container_read.c) ------------------------------ */
 
 enum {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "model/internal.h"
+#include "model/model.h"
 
 /* sum_j a_j v_j; a column that is left out (width infinite, a_j 0) counts 0. */
 static double product(int d, const double *a, const double *v)

@@ -108,6 +108,9 @@ bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const doubl
 bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l);
 /* BDML_ERR_ARGUMENT for a proof of infeasibility: it has no map to apply. */
 bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model);
+/* a, q rows of the input dimension, and b, q numbers: the image of a raw point x is a x + b, or a x/|x| + b where the
+ * model scales rows to length 1 (linear.c). The model has a map. */
+void bdml_model_affine(const bdml_model *model, double *a, double *b);
 /* Map the prepared training points and keep them, unless `keep` is no, or auto and they are many. */
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
                                    int64_t n, const double *x, const int32_t *y);

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/internal.h"
+#include "model/model.h"
 
 /* ---- bytes ---------------------------------------------------------------------------------------------------- */
 
