@@ -7,6 +7,7 @@
 #   make ci         what a change must pass: all tests; with clang and the sanitizers, and without the
 #                   optional parts, the quick ones
 #   make mutants    do the tests notice? (tests/mutants)
+#   make corpus     2,500 problems, a fifth of them badly placed: is a claim of training ever refuted?
 #   make bench      benchmarks (bench/README.md)
 #   make install    PREFIX=/usr/local, DESTDIR as usual
 #   make format / format-check / tidy
@@ -17,7 +18,7 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo python asan clang ci mutants bench install format format-check tidy clean
+.PHONY: all setup build test demo python asan clang ci mutants corpus bench install format format-check tidy clean
 
 all: build
 
@@ -57,6 +58,9 @@ ci: test
 
 mutants: build
 	@tests/mutants
+
+corpus: build
+	@tests/claims_corpus.py $(BUILD)/cli/bdml $(BUILD)/check/bdml-check 2000 500 50
 
 bench:
 	@$(MAKE) --no-print-directory build BUILD=build-bench CMAKE_FLAGS="-DBDML_BUILD_BENCH=ON"

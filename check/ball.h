@@ -123,6 +123,7 @@ static inline ball ball_sub(ball x, ball y)
 
 static inline ball ball_mul(ball x, ball y)
 {
+    if (ball_is_zero(x) || ball_is_zero(y)) return ball_of(0.0);
     double e, g, p = two_product(x.hi, y.hi, &e);
     double a = x.hi * y.lo, b = x.lo * y.hi;
     double c =

@@ -24,11 +24,16 @@ static void unit_row(const certificate *c, const double *x, ball *u)
     ball square = ball_of(0.0);
     for (size_t j = 0; j < c->columns; j++)
         square = ball_add(square, ball_mul(ball_of(x[j]), ball_of(x[j])));
-    bool zero = true;
-    for (size_t j = 0; j < c->columns; j++) zero = zero && x[j] == 0.0;
+    size_t entries = 0;
+    for (size_t j = 0; j < c->columns; j++) entries += x[j] != 0.0;
     ball length = ball_sqrt(square);
-    for (size_t j = 0; j < c->columns; j++)
-        u[j] = zero ? ball_of(0.0) : ball_div(ball_of(x[j]), length);
+    for (size_t j = 0; j < c->columns; j++) {
+        if (x[j] == 0.0)
+            u[j] = ball_of(0.0);
+        else /* one entry alone becomes 1 or -1, exactly */
+            u[j] =
+                entries == 1 ? ball_of(x[j] > 0.0 ? 1.0 : -1.0) : ball_div(ball_of(x[j]), length);
+    }
 }
 
 static void scaled_row(const certificate *c, const double *x, const double *centre, ball *u)

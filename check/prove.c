@@ -440,6 +440,7 @@ static void check_infeasible(state *s)
         return;
     }
     s->p->reach = most <= 0.0 ? INFINITY : ball_low(ball_div(needed, ball_of(most)));
+    if (s->p->reach == -INFINITY && ball_low(needed) / most > DBL_MAX) s->p->reach = DBL_MAX;
     if (c->claim == CLAIM_CONTRADICTION && s->p->reach != INFINITY)
         fail(s->p, "proven only for traces below %.17g", s->p->reach);
     if (c->claim == CLAIM_INFEASIBLE && !(s->p->reach > c->R))

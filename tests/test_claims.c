@@ -107,6 +107,25 @@ static void exact_contradictions_are_proven_for_every_trace(void **state)
     }
 }
 
+/* One point under two labels: a pair that is to be 1 apart and is 0. The cap has digits that no product of it
+ * keeps, and zero times it is zero still. */
+static void a_point_under_two_labels_is_a_proof(void **state)
+{
+    bdml_handle *h =
+        handle_with("hard yes kind pair distortion 47959.605475202676 reference none targets 1");
+    double x[10] = {0, 0, 1, 0.3, 0, 0, 1, 1, 0.2, 0.9};
+    int64_t y[5] = {0, 0, 1, 1, 0};
+    bdml_dataset *data = NULL;
+    bdml_model *model = NULL;
+    (void)state;
+    check_ok(h, bdml_dataset_from_arrays(h, 5, 2, x, 2, y, &data));
+    check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_INFEASIBLE, "every trace");
+    check_confirmed(h, model, data);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+    bdml_free(h);
+}
+
 /* ---- brackets ---------------------------------------------------------------------------------------- */
 
 /* Gaussian points in d dimensions, two classes by turns; column 0 of row i is moved by `move(i)`. */
@@ -201,13 +220,107 @@ static void clusters_far_apart_leave_the_bracket_true(void **state)
     check_true(most_lower <= least_upper * (1 + 1e-5)); /* adding 1e9 rounds the points by 1e-7 */
 }
 
+static double everywhere(int64_t i, double far)
+{
+    (void)i;
+    return far;
+}
+
+static double one_near_pair(int64_t i, double far)
+{
+    return i == 7 ? far : 0.0;
+}
+
+/* An offset changes nothing but the digits of the points: 2^37 takes 37 of 53, and the reference is made and applied
+ * without losing more. */
+static void offsets_do_not_matter_to_a_reference(void **state)
+{
+    double lower[2], upper[2];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        bdml_handle *h = handle_with("hard yes kind pair distortion 10 reference within");
+        bdml_dataset *data = placed(h, 20, 2, everywhere, k == 0 ? 0.0 : 0x1p37);
+        bdml_model *model = NULL;
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        assert_string_equal(word(model, "status"), "optimal");
+        lower[k] = figure(model, "lower");
+        upper[k] = figure(model, "upper");
+        check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+    check_true(lower[1] <= upper[0] * (1 + 1e-3) && lower[0] <= upper[1] * (1 + 1e-3)); /* 2^-16 */
+}
+
+/* Two points of different classes 1e-13 apart: M is of the size 1e26, and its margins are met, exactly. */
+static void near_pairs_are_met(void **state)
+{
+    bdml_handle *h = handle_with("hard yes kind pair distortion 10 reference zscore diagonal yes");
+    bdml_dataset *data = placed(h, 20, 2, one_near_pair, 0.0);
+    bdml_model *model = NULL;
+    (void)state;
+    for (int j = 0; j < 2; j++) data->x[7 * 2 + j] = data->x[6 * 2 + j] * (1 + 1e-13);
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    assert_string_equal(word(model, "status"), "optimal");
+    check_confirmed(h, model, data);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+    bdml_free(h);
+}
+
+/* Few points in many dimensions: the objective rests on the smallest eigenvalues. */
+static void the_largest_distortion_is_certified(void **state)
+{
+    static const char *const forms[] = {"hard yes kind pair", "hard yes kind triplet", "rule class",
+                                        "rule class loss hinge"};
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        bdml_handle *h = handle_with(forms[f]);
+        bdml_dataset *data = placed(h, 6, 5, everywhere, 0.0);
+        bdml_model *model = NULL;
+        check_ok(h, bdml_set(h, "reference", "none"));
+        check_ok(h, bdml_set(h, "targets", "2"));
+        check_ok(h, bdml_set(h, "distortion", "1e9"));
+        check_fails(h, bdml_set(h, "distortion", "1e10"), BDML_ERR_ARGUMENT, "distortion");
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        assert_string_equal(word(model, "status"), "optimal");
+        check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+}
+
+/* What would help is told: the row that lies far out. */
+static void rounding_is_told_with_what_would_help(void **state)
+{
+    bdml_handle *h = handle_with("hard yes kind pair distortion 1e9 reference none gap 1e-9");
+    bdml_dataset *data = placed(h, 20, 3, outlier, 1e11);
+    bdml_model *model = NULL;
+    (void)state;
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    assert_string_equal(word(model, "status"), "stopped");
+    assert_string_equal(word(model, "stopped_by"), "rounding");
+    check_true(strstr(word(model, "help"), "row 1 lies") != NULL);
+    check_confirmed(h, model, data);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+    bdml_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_contradictions_are_not_called_infeasible),
         cmocka_unit_test(exact_contradictions_are_proven_for_every_trace),
+        cmocka_unit_test(a_point_under_two_labels_is_a_proof),
         cmocka_unit_test(outliers_leave_the_bracket_true),
         cmocka_unit_test(clusters_far_apart_leave_the_bracket_true),
+        cmocka_unit_test(offsets_do_not_matter_to_a_reference),
+        cmocka_unit_test(near_pairs_are_met),
+        cmocka_unit_test(the_largest_distortion_is_certified),
+        cmocka_unit_test(rounding_is_told_with_what_would_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

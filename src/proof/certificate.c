@@ -142,24 +142,79 @@ static void cap_distortion(writer *w)
     }
 }
 
+/* |B (p_i - p_j)|^2 from the data themselves: the difference is formed first, and nothing cancels after. u, v: d_in
+ * and d_out numbers of scratch. */
+static long double near_distance(const writer *w, int32_t i, int32_t j, long double *u,
+                                 long double *v)
+{
+    const bdml_prepare *prep = &w->model->prepare;
+    const double *reference = w->e->reference;
+    size_t columns = (size_t)prep->d_in, middle = (size_t)prep->d_out, dim = (size_t)w->dim;
+    long double sum = 0.0L;
+    for (size_t c = 0; c < columns; c++) {
+        double a = w->data->x[(size_t)i * columns + c], b = w->data->x[(size_t)j * columns + c];
+        u[c] = (long double)(isnan(a) ? prep->fill[c] : a) - (isnan(b) ? prep->fill[c] : b);
+        if (prep->width) u[c] /= prep->width[c];
+    }
+    for (size_t k = 0; k < middle; k++) {
+        v[k] = prep->basis ? 0.0L : u[k];
+        for (size_t c = 0; prep->basis && c < columns; c++)
+            v[k] += prep->basis[k * columns + c] * u[c];
+    }
+    for (size_t r = 0; r < (size_t)w->rows; r++) {
+        long double z = 0.0L;
+        for (size_t k = 0; k < dim; k++) {
+            long double p = reference ? 0.0L : v[k];
+            for (size_t c = 0; reference && c < middle; c++) p += reference[k * middle + c] * v[c];
+            z += w->b[r * dim + k] * p;
+        }
+        sum += z * z;
+    }
+    return sum;
+}
+
+/* |B (p_i - p_j)|^2 of every pair: from z = B p, but where z_i and z_j all but cancel. */
+static bdml_status pair_distances(writer *w, long double *distance)
+{
+    static const long double CANCELLED = 1e-12L;
+    bdml_status status = BDML_OK;
+    const bdml_constraints *c = w->e->constraints;
+    const bdml_prepare *prep = &w->model->prepare;
+    size_t d = (size_t)w->dim, q = (size_t)w->rows;
+    long double *z = NULL, *u = NULL, *v = NULL;
+
+    BDML_NEW(w->h, z, (size_t)w->data->n * q);
+    BDML_NEW(w->h, u, prep->d_in);
+    BDML_NEW(w->h, v, prep->d_out);
+    for (size_t i = 0; i < (size_t)w->data->n; i++)
+        for (size_t r = 0; r < q; r++)
+            for (size_t j = 0; j < d; j++) z[i * q + r] += w->b[r * d + j] * w->p[i * d + j];
+    for (int64_t k = 0; k < c->pairs; k++) {
+        long double size = 0.0L;
+        for (size_t r = 0; r < q; r++) {
+            long double a = z[(size_t)c->pi[k] * q + r], b = z[(size_t)c->pj[k] * q + r];
+            distance[k] += (a - b) * (a - b);
+            size += a * a + b * b;
+        }
+        if (distance[k] < CANCELLED * size && prep->scale != BDML_SCALE_UNIT)
+            distance[k] = near_distance(w, c->pi[k], c->pj[k], u, v);
+    }
+done:
+    free(z);
+    free(u);
+    free(v);
+    return status;
+}
+
 /* Smallest <A_t,M> / mu_t. */
 static bdml_status worst_margin(writer *w, long double *worst)
 {
     bdml_status status = BDML_OK;
     const bdml_constraints *c = w->e->constraints;
-    size_t d = (size_t)w->dim, q = (size_t)w->rows;
-    long double *z = NULL, *distance = NULL;
+    long double *distance = NULL;
 
-    BDML_NEW(w->h, z, (size_t)w->data->n * q);
     BDML_NEW(w->h, distance, c->pairs);
-    for (size_t i = 0; i < (size_t)w->data->n; i++)
-        for (size_t r = 0; r < q; r++)
-            for (size_t j = 0; j < d; j++) z[i * q + r] += w->b[r * d + j] * w->p[i * d + j];
-    for (int64_t k = 0; k < c->pairs; k++)
-        for (size_t r = 0; r < q; r++) {
-            long double v = z[(size_t)c->pi[k] * q + r] - z[(size_t)c->pj[k] * q + r];
-            distance[k] += v * v;
-        }
+    BDML_GO(pair_distances(w, distance));
     *worst = INFINITY;
     for (int64_t t = 0; t < c->m; t++) {
         long double mu = (long double)w->e->margin * (c->margin ? c->margin[t] : 1.0);
@@ -167,7 +222,6 @@ static bdml_status worst_margin(writer *w, long double *worst)
         *worst = fminl(*worst, v / mu);
     }
 done:
-    free(z);
     free(distance);
     return status;
 }

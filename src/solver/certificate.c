@@ -67,12 +67,13 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     bdml_bounds *bounds = &e->bounds;
     size_t size = e->X.size;
     double f = bdml_vec_dot(size, e->scaled.g, M), top = 0.0;
+    for (int i = 0; i < e->X.r; i++) top = BDML_MAX(top, fabs(e->X.l[i]));
+    double rounding = EPS * (e->X.r + ROUNDING) * top; /* of <A_t,M>, per size of what is summed */
+    f += e->X.ops->turns ? rounding * e->scaled.g_rough : 0.0; /* M may shun G */
     if (!e->s->hard) {
         keep(bounds, size, M, f + bdml_terms_loss(terms, v), 1.0, 0.0);
         return BDML_OK;
     }
-    for (int i = 0; i < e->X.r; i++) top = BDML_MAX(top, fabs(e->X.l[i]));
-    double rounding = EPS * (e->X.r + ROUNDING) * top; /* of <A_t,M>, per size of what is summed */
     double t = bdml_terms_scale(terms, v, rounding), limit = bdml_spectral_max_scale(set, e->X.l);
     bounds->scalable = set->ops->is_cone && t <= limit;
     if (bounds->scalable) keep(bounds, size, M, t * f, t, 0.0);
@@ -119,10 +120,13 @@ static bdml_status density_at(bdml_engine *e, const dual *D, double t, double *r
     return BDML_OK;
 }
 
-/* The bound at t, given rho there; without a finite trace it needs rho >= 0. */
+/* The bound at t, given rho there; without a finite trace it needs rho >= 0. The eigenvalues of a matrix are off by a
+ * share of the largest, the entries of a diagonal one by a share of themselves. */
 static void try_t(bdml_engine *e, const dual *D, double t, double rho)
 {
-    double R = e->scaled.set.trace, gamma = e->scaled.gamma;
+    double R = e->scaled.set.trace;
+    double gamma = e->scaled.gamma;
+    if (e->X.ops->turns) gamma -= bdml_dual_error(&e->scaled, e->X.r, NULL);
     if (gamma > 0.0) R = BDML_MIN(R, e->bounds.upper / gamma);
     if (t > D->most || t < 0.0) return;
     if (rho >= 0.0)

@@ -31,6 +31,11 @@ static bdml_status set_weight(bdml_engine *e)
         scaled->C = e->s->C;
         return BDML_OK;
     }
+    if (!(e->p->A.norm_mean > 0.0))
+        return bdml_fail(
+            e->h, BDML_ERR_DATA,
+            "every constraint is about a point and itself, or one distance and itself: no "
+            "metric meets any of them");
     BDML_TRY(bdml_collapse_threshold(e, &scaled->C0));
     scaled->C = e->s->C > 0.0 ? e->s->C : e->s->softness * scaled->C0;
     if (!isfinite(scaled->C))

@@ -7,8 +7,9 @@
  * and y_t = unit_y w_t y'_t with unit_y = |G|. */
 #include "solver/engine.h"
 
-/* Rows much shorter than the mean (near-identical points) are not blown up beyond this. */
-static const double SHORTEST_ROW = 1e-8;
+/* Rows of zeros (identical points) have the weight of one this share of the mean; short ones are not blown up
+ * beyond the second. */
+static const double ZERO_ROW = 1e-8, SHORTEST_ROW = 1e-30;
 
 void bdml_scale(bdml_scaled *to, const bdml_operator *A, const bdml_solve_settings *s,
                 double *scratch)
@@ -16,7 +17,8 @@ void bdml_scale(bdml_scaled *to, const bdml_operator *A, const bdml_solve_settin
     bdml_terms *terms = &to->terms;
     bdml_units *unit = &to->unit;
 
-    bdml_terms_weigh(terms, A, s->margin, SHORTEST_ROW * A->norm_mean);
+    double mean = A->norm_mean > 0.0 ? A->norm_mean : 1.0;
+    bdml_terms_weigh(terms, A, s->margin, ZERO_ROW * mean, SHORTEST_ROW * mean);
     bdml_cvec_copy(&terms->space, terms->b, scratch);
     double middle = bdml_cvec_median(&terms->space, scratch);
     /* tight margins are among the largest: a hard M is about as large as they ask for */

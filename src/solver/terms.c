@@ -20,11 +20,12 @@ static double total(const bdml_terms *p, double sum)
 
 /* ---- making ----------------------------------------------------------------------------------- */
 
-void bdml_terms_weigh(bdml_terms *p, const bdml_operator *A, double margin, double shortest)
+void bdml_terms_weigh(bdml_terms *p, const bdml_operator *A, double margin, double zero,
+                      double shortest)
 {
     const double *own = A->c->margin;
     for (int64_t t = 0; t < p->space.count; t++) {
-        p->w[t] = 1.0 / BDML_MAX(A->norm[t], shortest);
+        p->w[t] = 1.0 / (A->norm[t] > 0.0 ? BDML_MAX(A->norm[t], shortest) : zero);
         p->b[t] = margin * (own ? own[t] : 1.0) * p->w[t];
         p->rough[t] = A->rough[t] * p->w[t];
     }

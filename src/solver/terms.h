@@ -21,8 +21,9 @@ typedef struct bdml_units {
     double m, f, y; /* M' = m M, <G,M> = f <G',M'>, y = y w_t y'_t (eq. 12) */
 } bdml_units;
 
-/* w_t = 1/max(|A_t|, shortest), b_t = margin mu_t w_t. */
-void bdml_terms_weigh(bdml_terms *p, const bdml_operator *A, double margin, double shortest);
+/* w_t = 1/max(|A_t|, shortest), 1/zero where A_t = 0; b_t = margin mu_t w_t. */
+void bdml_terms_weigh(bdml_terms *p, const bdml_operator *A, double margin, double zero,
+                      double shortest);
 /* b in units; q and u of the hard form, or of the soft form with c_t = C w_t / m. */
 void bdml_terms_harden(bdml_terms *p, double unit_m);
 void bdml_terms_soften(bdml_terms *p, const bdml_constraints *c, double C, bool squared,

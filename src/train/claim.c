@@ -72,6 +72,24 @@ done:
 
 /* ---- metric --------------------------------------------------------------------------------------- */
 
+/* Rows of B (q of r) are orthogonal, their squared lengths the eigenvalues of M. A matrix M holds its smallest ones
+ * only to a share of the largest: where K is large, those that rounding has put under largest/K are raised to it,
+ * which shortens no distance. True when there was one. */
+static bool hold_cap(int q, int r, double K, double *b)
+{
+    static const double ROUNDING = 1e-12; /* of eigenvalues at their cap, left alone */
+    double most = 0.0;
+    bool raised = false;
+    for (int i = 0; i < q; i++) most = BDML_MAX(most, bdml_la_dot(r, COL(b, r, i), COL(b, r, i)));
+    for (int i = 0; i < q; i++) {
+        double square = bdml_la_dot(r, COL(b, r, i), COL(b, r, i));
+        if (!(square < most / K * (1.0 - ROUNDING))) continue;
+        for (int j = 0; j < r; j++) COL(b, r, i)[j] *= sqrt(most / K / square);
+        raised = true;
+    }
+    return raised;
+}
+
 static bdml_status set_metric(bdml_handle *h, const bdml_solved *s, bdml_model *model)
 {
     bdml_status status = BDML_OK;
@@ -80,8 +98,12 @@ static bdml_status set_metric(bdml_handle *h, const bdml_solved *s, bdml_model *
     double *b = NULL, *l = NULL, kappa;
     const double *m = s->result->m;
 
-    if (!s->reference->map) return bdml_model_set_metric(h, model, m);
     BDML_GO(bdml_metric_factor(h, r, m, &q, &b, &kappa));
+    bool raised = e->claim != BDML_CLAIM_APPROXIMATE && q == r && hold_cap(q, r, e->K, b);
+    if (!s->reference->map) {
+        status = raised ? bdml_model_set_map(h, model, q, b) : bdml_model_set_metric(h, model, m);
+        goto done;
+    }
     BDML_NEW(h, l, (size_t)q * (size_t)model->d);
     /* L (q rows of d) = B (q rows of r) R (r rows of d); as columns: L' = R' B'. */
     bdml_la_gemm('N', 'N', model->d, q, r, 1.0, s->reference->map, model->d, b, r, 0.0, l,

@@ -65,7 +65,7 @@ static json_t *certificate(const bdml_solved *s, const bdml_evidence *e)
                                         [BDML_STOP_ITERATIONS] = "iterations",
                                         [BDML_STOP_TIME] = "time",
                                         [BDML_STOP_CANCELLED] = "request",
-                                        [BDML_STOP_STALLED] = "stall"};
+                                        [BDML_STOP_STALLED] = "rounding"};
     const bdml_solve_result *r = s->result;
     bool infeasible = r->outcome == BDML_INFEASIBLE, approximate = r->outcome == BDML_APPROXIMATE;
     json_t *o = json_object();
@@ -77,7 +77,9 @@ static json_t *certificate(const bdml_solved *s, const bdml_evidence *e)
         bdml_json_put(&o, "gap", bdml_json_real(r->gap));
     }
     bdml_json_put(&o, "lower", bdml_json_real(infeasible ? r->lower : e->lower));
-    bdml_json_put(&o, "kappa", bdml_json_real(r->kappa));
+    /* the cap is held: what is beyond it is rounding (claim.c) */
+    double kappa = !approximate && r->kappa > s->settings->K ? s->settings->K : r->kappa;
+    bdml_json_put(&o, "kappa", bdml_json_real(kappa));
     bdml_json_put(&o, "trace", bdml_json_real(r->trace));
     bdml_json_put(&o, "iterations", json_integer(r->iterations));
     bdml_json_put(&o, "distortion", json_real(s->settings->K));
@@ -115,6 +117,7 @@ bdml_status bdml_describe_proven(bdml_handle *h, bool rounding, const char *help
         bdml_json_put(&o, "gap", json_real(bdml_evidence_gap(e)));
     }
     if (rounding) bdml_json_put(&o, "stopped_by", json_string("rounding"));
+    if (e->claim == BDML_CLAIM_OPTIMAL) json_object_del(o, "stopped_by");
     if (help[0]) bdml_json_put(&o, "help", json_string(help));
     return tell(h, model, "certificate", o);
 }

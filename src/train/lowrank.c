@@ -149,7 +149,7 @@ static bdml_status claim(joint *f, bdml_solve_result *r, bdml_model *model)
 {
     bdml_status status = BDML_OK;
     const bdml_lowrank_settings *s = &f->s;
-    bdml_reference reference = {f->reference.kind, s->q, f->reference.rows, f->Q};
+    bdml_reference reference = {f->reference.kind, s->q, f->reference.rows, f->Q, NULL};
 
     f->Q = NULL;
     if (f->reference.map)

@@ -54,6 +54,7 @@ typedef struct bdml_reference {
     bdml_reference_kind kind;
     int rows, columns;
     double *map;
+    double *shift; /* taken off points before they are mapped, or NULL; differences do not change */
 } bdml_reference;
 
 extern const char *const bdml_reference_names[BDML_REFERENCE_KINDS];

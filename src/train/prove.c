@@ -4,8 +4,8 @@
  * statement about the doubles of the data file, and badly placed data defeat any estimate. So the last result, and
  * only that, is proven with bounds on every rounding error, from the data as they were given:
  *
- *     bracket      the proven ends take the place of the solver's; "optimal" while their gap is within the one
- *                  asked, else "stopped" by rounding
+ *     bracket      the proven ends take the place of the solver's; "optimal" when their gap is within the one
+ *                  asked, else "stopped", by a limit or by rounding
  *     infeasible   up to the trace that is proven: the one asked, one beyond, or every trace
  *
  * The prover goes over points and constraints a few times, about as much work as a few steps of the solver in plain
@@ -47,6 +47,14 @@ static bdml_status prove_bracket(bdml_handle *h, const bdml_dataset *data, const
     return bdml_prove(h, model, model->evidence, data, p);
 }
 
+/* The solver saw its own rounding keep the bracket open. */
+static bool stalled(const bdml_model *model)
+{
+    const json_t *o = json_object_get(model->info, "certificate");
+    const char *by = json_string_value(json_object_get(o, "stopped_by"));
+    return by && strcmp(by, "rounding") == 0;
+}
+
 static bdml_status claim_bracket(bdml_handle *h, const bdml_dataset *data, bdml_model *model)
 {
     bdml_evidence *e = model->evidence;
@@ -56,9 +64,10 @@ static bdml_status claim_bracket(bdml_handle *h, const bdml_dataset *data, bdml_
     if (!isfinite(p.upper) || !isfinite(p.lower)) return unproven(h, data, p.reason);
     e->lower = p.lower;
     e->upper = p.upper;
-    bool rounding = e->claim == BDML_CLAIM_OPTIMAL && bdml_evidence_gap(e) > e->gap_asked;
+    bool within = bdml_evidence_gap(e) <= e->gap_asked;
+    bool rounding = !within && (e->claim == BDML_CLAIM_OPTIMAL || stalled(model));
+    e->claim = within ? BDML_CLAIM_OPTIMAL : BDML_CLAIM_STOPPED;
     if (rounding) {
-        e->claim = BDML_CLAIM_STOPPED;
         BDML_TRY(bdml_placement_help(h, data, help));
         bdml_log(h, BDML_LOG_WARNING,
                  "stopped by rounding: a gap of %.2g is proven where %.2g was asked%s%s",

@@ -57,6 +57,7 @@ bdml_reference_kind bdml_reference_named(const char *name)
 void bdml_reference_free(bdml_reference *r)
 {
     free(r->map);
+    free(r->shift);
     memset(r, 0, sizeof *r);
 }
 
@@ -331,7 +332,7 @@ bdml_status bdml_reference_given(bdml_handle *h, const bdml_given_map *given, bd
     char list[256];
 
     list_names(list, sizeof list);
-    *out = (bdml_reference){BDML_REFERENCE_FILE, given->rows, given->columns, NULL};
+    *out = (bdml_reference){BDML_REFERENCE_FILE, given->rows, given->columns, NULL, NULL};
     if (!given->map)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "reference is 'given', but no map was: call bdml_set_reference, or name "
@@ -360,6 +361,33 @@ done:
 
 /* ---- all kinds -------------------------------------------------------------------------------------------- */
 
+/* Points that lie far from the origin lose the digits of their differences in the sums of a map: there the mean is
+ * taken off first. */
+static bdml_status find_shift(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+{
+    static const double FAR = 1e4; /* times the spread */
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)t->d, n = (size_t)t->n;
+    double *mean = NULL;
+    bool far = false;
+
+    BDML_NEW(h, mean, d);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++) mean[j] += t->x[i * d + j] / (double)n;
+    for (size_t j = 0; j < d; j++) {
+        double off = 0.0;
+        for (size_t i = 0; i < n; i++) off = BDML_MAX(off, fabs(t->x[i * d + j] - mean[j]));
+        far = far || fabs(mean[j]) > FAR * off;
+    }
+    if (far) {
+        r->shift = mean;
+        mean = NULL;
+    }
+done:
+    free(mean);
+    return status;
+}
+
 bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
                                 bdml_reference_kind kind, const bdml_reference *file,
                                 const bdml_training *t, bdml_reference *out)
@@ -374,7 +402,22 @@ bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
     if (family == BDML_FAMILY_WITHIN) status = make_within(h, o, t, kinds[kind].scale, out);
     if (family == BDML_FAMILY_FISHER) status = make_fisher(h, o, t, kinds[kind].stretch, out);
     if (kind == BDML_REFERENCE_FILE) status = copy_file(h, file, t->d, out);
+    if (status == BDML_OK && out->map) status = find_shift(h, t, out);
     if (status != BDML_OK) bdml_reference_free(out);
+    return status;
+}
+
+/* map (x - shift) */
+static bdml_status map_shifted(bdml_handle *h, const bdml_reference *r, int64_t n, const double *x,
+                               double **out)
+{
+    size_t d = (size_t)r->columns;
+    double *moved = bdml_alloc(h, (size_t)n * d, sizeof *moved);
+    if (!moved) return BDML_ERR_MEMORY;
+    for (size_t i = 0; i < (size_t)n; i++)
+        for (size_t j = 0; j < d; j++) moved[i * d + j] = x[i * d + j] - r->shift[j];
+    bdml_status status = bdml_map_points(h, r->rows, r->columns, r->map, n, moved, out);
+    free(moved);
     return status;
 }
 
@@ -384,7 +427,8 @@ bdml_status bdml_reference_apply(bdml_handle *h, const bdml_reference *r, int64_
     *own = NULL;
     *p = x;
     if (!r->map) return BDML_OK;
-    bdml_status status = bdml_map_points(h, r->rows, r->columns, r->map, n, x, own);
+    bdml_status status = r->shift ? map_shifted(h, r, n, x, own)
+                                  : bdml_map_points(h, r->rows, r->columns, r->map, n, x, own);
     *p = *own;
     return status;
 }
