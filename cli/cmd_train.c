@@ -73,12 +73,14 @@ static void say_certificate(const json_t *model)
                json_number_value(json_object_get(o, "gap")));
     if (json_object_get(o, "help"))
         printf("           %s\n", json_string_value(json_object_get(o, "help")));
-    printf("distortion %.6g of at most %g, relative to reference %s; %d of %d constraints active\n",
-           json_number_value(json_object_get(o, "kappa")),
-           json_number_value(json_object_get(o, "distortion")),
-           json_string_value(json_object_get(o, "reference")),
-           (int)json_integer_value(json_object_get(o, "active")),
-           (int)json_integer_value(json_object_get(o, "constraints")));
+    printf(
+        "distortion %.6g of at most %g, relative to reference %s%s; %d of %d constraints active\n",
+        json_number_value(json_object_get(o, "kappa")),
+        json_number_value(json_object_get(o, "distortion")),
+        json_string_value(json_object_get(o, "reference")),
+        json_object_get(model, "low_rank") ? " and Q" : "",
+        (int)json_integer_value(json_object_get(o, "active")),
+        (int)json_integer_value(json_object_get(o, "constraints")));
     if (json_number_value(json_object_get(o, "distortion")) == 1.0)
         printf("           K = 1 is the reference itself: no direction was stretched beyond it\n");
 }
@@ -125,6 +127,14 @@ static void say_rank(const json_t *model)
                (int)json_integer_value(json_object_get(o, "dimensions_searched")),
                json_number_value(lower));
     printf("\n");
+    if (json_object_get(o, "kappa_on_range"))
+        printf("           M has distortion %.6g on its range%s\n",
+               client_real(o, "kappa_on_range"),
+               client_real(o, "kappa_on_range") >
+                       (1.0 + 1e-6) *
+                           client_real(json_object_get(model, "certificate"), "distortion")
+                   ? ": the rows of Q are not orthonormal, the cap does not bound it"
+                   : "");
     say_relaxation(json_object_get(o, "relaxation"));
 }
 

@@ -309,6 +309,58 @@ static void rounding_is_told_with_what_would_help(void **state)
     bdml_free(h);
 }
 
+/* ---- low rank ------------------------------------------------------------------------------------------ */
+
+/* Eigenvalues of L L', L two rows: those of M = L'L on its range. */
+static double kappa_of_two_rows(const bdml_model *model)
+{
+    double a = 0, b = 0, c = 0;
+    for (int j = 0; j < model->d; j++) {
+        double u = model->l[j], v = model->l[model->d + j];
+        a += u * u, b += u * v, c += v * v;
+    }
+    double root = sqrt((a - c) * (a - c) + 4 * b * b);
+    return (a + c + root) * (a + c + root) / (4 * (a * c - b * b));
+}
+
+/* Q of the paper's sampling: with rows that are not orthonormal the cap on Lambda is none on M, and what the sample
+ * reaches is no value of the problem over orthonormal Q. "optimal" means the gap asked, of the last Lambda too. */
+static void the_paper_s_q_is_measured(void **state)
+{
+    int beyond = 0;
+    (void)state;
+    for (int seed = 1; seed <= 6; seed++) {
+        bool orthonormal = seed % 2 == 0;
+        bdml_handle *h = handle_with("hard yes kind pair distortion 10 scale zscore rank 2 q-step "
+                                     "paper q-rounds 50");
+        bdml_dataset *data = NULL;
+        bdml_model *model = NULL;
+        char text[16];
+        snprintf(text, sizeof text, "%d", seed);
+        check_ok(h, bdml_set(h, "seed", text));
+        check_ok(h, bdml_set(h, "q-orthonormal", orthonormal ? "yes" : "no"));
+        check_ok(h, bdml_read_dataset(h, source_path("data/iris.csv"), &data));
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        const json_t *o = json_object_get(model->info, "low_rank");
+        const json_t *relaxation = json_object_get(o, "relaxation");
+        double kappa = json_number_value(json_object_get(o, "kappa_on_range"));
+        check_close(kappa, kappa_of_two_rows(model), 1e-9 * kappa);
+        if (orthonormal) check_true(kappa <= 10 * (1 + 1e-9));
+        beyond += kappa > 11;
+        const json_t *achieved = json_object_get(relaxation, "qp_achieved");
+        check_true(orthonormal || json_is_null(achieved));
+        if (json_is_number(achieved))
+            check_true(json_number_value(json_object_get(relaxation, "sdp_lower")) <=
+                       json_number_value(achieved));
+        assert_string_equal(word(model, "status"), "optimal");
+        check_true(figure(model, "gap") <= 1e-3);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+    check_true(beyond > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +373,7 @@ int main(void)
         cmocka_unit_test(near_pairs_are_met),
         cmocka_unit_test(the_largest_distortion_is_certified),
         cmocka_unit_test(rounding_is_told_with_what_would_help),
+        cmocka_unit_test(the_paper_s_q_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

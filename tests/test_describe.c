@@ -109,7 +109,7 @@ static bdml_status describe_rank(bdml_handle *h, bdml_model *model, char **text)
     (void)text;
     const bdml_lowrank_settings s = {.q = 2, .full = true, .step = BDML_Q_STEP_PAPER};
     const bdml_lowrank_report r = {.lower = 1, .lower_q = 2, .relaxed = true, .infeasible = true};
-    return bdml_describe_rank(h, &s, "pca", &r, model);
+    return bdml_describe_rank(h, &s, "pca", &r, 12.5, model);
 }
 
 static bdml_status describe_training(bdml_handle *h, bdml_model *model, char **text)

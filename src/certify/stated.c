@@ -158,9 +158,10 @@ static bool derive(const bdml_plain *w, bdml_stated *s)
     s->threshold = BDML_THRESHOLD_CAP;
     s->pull = recipe ? BDML_PULL_WITHIN : BDML_PULL_TARGETS;
     s->hard = v->hard.value || paper;
-    s->diagonal = o->rank.rank.value > 0 && o->rank.q_step.value != BDML_Q_STEP_NONE
-                      ? o->rank.lambda.value == BDML_LAMBDA_DIAGONAL
-                      : v->diagonal.value;
+    /* a fixed Q with a full Lambda is a problem like any other, on the points Qx */
+    bool lambda = o->rank.lambda.value == BDML_LAMBDA_DIAGONAL;
+    bool learned = o->rank.rank.value > 0 && (o->rank.q_step.value != BDML_Q_STEP_NONE || lambda);
+    s->diagonal = learned ? lambda : v->diagonal.value;
     s->squared = v->loss.value == BDML_LOSS_SQUARED_HINGE;
     s->margin = v->margin.value;
     s->R = v->trace.value > 0.0 ? v->trace.value : INFINITY;

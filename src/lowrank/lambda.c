@@ -53,7 +53,8 @@ bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm
     BDML_TRY(bdml_problem_new(w->h, w->n, q, w->points, q, w->c, w->gq, !w->s->full, &p));
     if (w->C > 0.0) s.C = w->C;
     if (!last) s.gap = BDML_MAX(s.gap, PASSING_GAP);
-    if (w->idle > 0.0) /* digits below those of the objective of M = 0 are not worth their price */
+    /* digits below those of the objective of M = 0 are not worth their price, but in the claim */
+    if (w->idle > 0.0 && !last)
         s.gap = BDML_MIN(s.gap * BDML_MAX(1.0, SMALL * w->idle / w->result.upper), MOST_GAP);
     if (warm) s.warm_metric = warm_start(w, lambda);
     if (s.time_limit > 0.0) s.time_limit = BDML_MAX(s.time_limit - (bdml_now() - w->started), 1e-3);

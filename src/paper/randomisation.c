@@ -287,7 +287,8 @@ static void consider_start(judge *J, const bdml_relaxation_settings *s, const do
     r->objective = r->start_objective = objective_of(J);
     r->nu = r->start_nu = nu_of(J);
     set_screen(J);
-    if (r->nu >= 1.0) r->achieved = BDML_MIN(r->achieved, r->objective);
+    /* the start of a later turn is a sample itself */
+    if (s->orthonormalise && r->nu >= 1.0) r->achieved = BDML_MIN(r->achieved, r->objective);
     static const double MORE =
         1e-12; /* a sample that differs by rounding alone does not replace the start */
     double merit = s->value ? -s->value(s->user, Q) : r->nu / r->objective;

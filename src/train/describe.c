@@ -231,13 +231,14 @@ static void put_report(json_t **o, const bdml_lowrank_report *r)
 }
 
 bdml_status bdml_describe_rank(bdml_handle *h, const bdml_lowrank_settings *s, const char *start,
-                               const bdml_lowrank_report *r, bdml_model *model)
+                               const bdml_lowrank_report *r, double kappa, bdml_model *model)
 {
     json_t *o = json_object();
     bdml_json_put(&o, "rank", json_integer(s->q));
     bdml_json_put(&o, "lambda", json_string(s->full ? "full" : "diagonal"));
     bdml_json_put(&o, "q_step", bdml_json_word(BDML_WORDS(Q_STEP), (int)s->step));
     bdml_json_put(&o, "q_start", bdml_json_text(start));
+    if (isfinite(kappa)) bdml_json_put(&o, "kappa_on_range", json_real(kappa));
     if (r) put_report(&o, r);
     return tell(h, model, "low_rank", o);
 }

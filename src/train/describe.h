@@ -16,9 +16,10 @@ bdml_status bdml_describe_proven(bdml_handle *h, bool rounding, const char *help
 /* "selection": what was tried and what was chosen. */
 bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const bdml_selection *s,
                                     bdml_model *model);
-/* "low_rank": what was learned, and the bracket [joint lower bound, achieved] where there is a report. */
+/* "low_rank": what was learned, and the bracket [joint lower bound, achieved] where there is a report; kappa: of M on
+ * its range, measured, or NaN. */
 bdml_status bdml_describe_rank(bdml_handle *h, const bdml_lowrank_settings *s, const char *start,
-                               const bdml_lowrank_report *r, bdml_model *model);
+                               const bdml_lowrank_report *r, double kappa, bdml_model *model);
 /* Scale, main parameter and neighbours that were asked to be chosen, into "selection", where bdml_predict finds the
  * last. */
 bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *asked,

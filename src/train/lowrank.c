@@ -45,7 +45,7 @@ static bdml_status fit_fixed(bdml_handle *h, bdml_plan *plan, const bdml_lowrank
     BDML_GO(bdml_map_points(h, s->q, t->d, Q, t->n, t->x, &points));
     const bdml_training mapped = mapped_by(t, s->q, points);
     BDML_GO(bdml_fit_plan(h, plan, &mapped, (bdml_mapped){s->q, Q}, model));
-    status = bdml_describe_rank(h, s, plan->o->rank.q_start.value, NULL, model);
+    status = bdml_describe_rank(h, s, plan->o->rank.q_start.value, NULL, NAN, model);
 done:
     free(Q);
     free(points);
@@ -144,18 +144,41 @@ static bdml_status say_infeasible(const joint *f, const bdml_lowrank_report *rep
                              f->s.q, report->span);
 }
 
-/* Lambda of r for Q, on the points Q R x. */
-static bdml_status claim(joint *f, bdml_solve_result *r, bdml_model *model)
+/* kappa of M = Q' Lambda Q on its range: the cap bounds it where the rows of Q are orthonormal, else nothing does. */
+static bdml_status measure(const joint *f, const bdml_solve_result *r, double *kappa)
+{
+    bdml_status status = BDML_OK;
+    int q = 0, d = f->reference.rows;
+    double *b = NULL, *l = NULL, *sigma = NULL, own;
+
+    *kappa = NAN;
+    if (!r->m) return BDML_OK;
+    BDML_GO(bdml_metric_factor(f->h, f->s.q, r->m, &q, &b, &own));
+    BDML_NEW(f->h, l, (size_t)q * (size_t)d);
+    BDML_NEW(f->h, sigma, q);
+    bdml_la_gemm('N', 'N', d, q, f->s.q, 1.0, f->Q, d, b, f->s.q, 0.0, l, d); /* L' = Q' B' */
+    BDML_GO(bdml_la_singular_values(f->h, d, q, l, sigma));
+    *kappa = pow(sigma[0] / sigma[q - 1], 2.0);
+done:
+    free(b);
+    free(l);
+    free(sigma);
+    return status;
+}
+
+/* Lambda of r for Q, on the points Q R x; kappa: of M on its range. */
+static bdml_status claim(joint *f, bdml_solve_result *r, double *kappa, bdml_model *model)
 {
     bdml_status status = BDML_OK;
     const bdml_lowrank_settings *s = &f->s;
     bdml_reference reference = {f->reference.kind, s->q, f->reference.rows, f->Q, NULL};
 
+    if (!s->full && r->m) BDML_TRY(bdml_widen(f->h, s->q, &r->m));
+    BDML_TRY(measure(f, r, kappa));
     f->Q = NULL;
     if (f->reference.map)
         BDML_GO(
             bdml_reference_after(f->h, &reference, f->reference.rows, f->t->d, f->reference.map));
-    if (!s->full && r->m) BDML_GO(bdml_widen(f->h, s->q, &r->m));
     bdml_solved solved = {&reference, f->c,         &s->solve,           r,
                           !s->full,   f->plan.pull, f->final.fit.g_scale};
     status = bdml_claim_result(f->h, &solved, model);
@@ -171,6 +194,7 @@ static bdml_status fit_joint(bdml_handle *h, const bdml_plan *plan, const bdml_l
     joint f = {.h = h, .plan = *plan, .t = t, .s = *s};
     bdml_solve_result r = {0};
     bdml_lowrank_report report;
+    double kappa = NAN;
 
     f.plan.references = 1;
     f.plan.reference[0] = BDML_REFERENCE_NONE;
@@ -178,10 +202,10 @@ static bdml_status fit_joint(bdml_handle *h, const bdml_plan *plan, const bdml_l
     BDML_GO(plan->source == BDML_FROM_RECIPE ? choose_problem(&f) : state_problem(&f));
     int d = f.reference.rows;
     BDML_GO(bdml_lowrank_fit(h, t->n, d, f.p, d, f.c, f.g, &f.s, f.Q, &r, &report));
-    status = claim(&f, &r, model);
+    status = claim(&f, &r, &kappa, model);
     if (status == BDML_ERR_INFEASIBLE) status = say_infeasible(&f, &report);
     if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) goto done;
-    bdml_status told = bdml_describe_rank(h, s, plan->o->rank.q_start.value, &report, model);
+    bdml_status told = bdml_describe_rank(h, s, plan->o->rank.q_start.value, &report, kappa, model);
     if (told == BDML_OK && f.final.selection.candidates > 0)
         told = bdml_describe_selection(h, &f.plan, &f.final.selection, model);
     if (told != BDML_OK) status = told;
