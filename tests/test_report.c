@@ -42,12 +42,17 @@ static const char EVALUATION[] =
     "\"command_line\": \"bdml eval x.csv\", \"methods\": ["
     "{\"method\": \"euclidean\", \"error_mean\": 20.0, \"error_std\": 1.0, \"kappa\": 1.0, "
     "\"fit_seconds\": 0.00001, \"errors\": [19, 21, 20, 20], \"confusion\": [[8, 2], [2, 8]]}, "
-    "{\"method\": \"bdml\", \"error_mean\": 10.0, \"error_std\": 1.0, \"kappa\": null, "
+    "{\"method\": \"bdml\", \"chosen\": {\"distortion\": {\"30\": 3, \"10\": 1}, \"weight\": "
+    "{\"2\": 4}}, "
+    "\"error_mean\": 10.0, \"error_std\": 1.0, \"kappa\": null, "
     "\"fit_seconds\": 1.5, \"errors\": [9, 11, 11, 9], \"confusion\": [[9, 1], [0, 10]]}]}]";
 
 static void evaluation_is_told(void **state)
 {
     char *page = page_of(*state, EVALUATION);
+    check_true(strstr(page, "bdml chose, inside the training rows of each split: cap K 30 (3), 10 "
+                            "(1); softness 2 (4).") != NULL);
+    check_true(strstr(page, "∞ where a direction counts nothing") != NULL);
     /* two sentences, with the paired difference worked by hand: -10, -10, -9, -11 */
     check_true(strstr(page, "bdml, which errs on 10.00 %") != NULL);
     check_true(strstr(page, "-10.00 ± 0.41 points, paired by split: more than chance gives") !=
@@ -221,6 +226,31 @@ static void page_needs_no_program(void **state)
     free(page);
 }
 
+/* The reference alone, and accuracies of pairs, with the difference worked by hand: 3, 5, 4 points. */
+static void reference_and_pairs_are_told(void **state)
+{
+    char *page =
+        page_of(*state,
+                "[{\"fit_seconds\": 1, \"method\": \"bdml\", \"distortion\": 1, \"reference\": "
+                "\"fis<her\", \"upper\": 1, \"lower\": 1, \"gap\": 0, \"kappa\": 7}]");
+    check_true(
+        strstr(page, "K = 1: the metric is its reference itself (<code>fis&lt;her</code>)") !=
+        NULL);
+    free(page);
+    page = page_of(
+        *state,
+        "[{\"pairs\": 9, \"methods\": [{\"method\": \"euclidean\", \"accuracy_mean\": 70, \"auc\": "
+        "0.8, "
+        "\"accuracies\": [70, 70, 70], \"roc\": {\"false_positive\": [0, 1], \"true_positive\": "
+        "[0, 1]}}, "
+        "{\"method\": \"bdml\", \"accuracy_mean\": 74, \"auc\": 0.8, \"accuracies\": [73, 75, 74], "
+        "\"roc\": {\"false_positive\": [0, 1], \"true_positive\": [0, 1]}}]}]");
+    check_true(strstr(page, "-4.00 ± 0.58 points, paired by split: more than chance gives") !=
+               NULL);
+    check_true(strstr(page, "Which pairs are accepted") && strstr(page, "by chance"));
+    free(page);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     char text[4096];
@@ -264,11 +294,11 @@ static void history_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(evaluation_is_told),      handle_test(as_good_as_euclidean_is_said),
-        handle_test(refusals_are_told),       handle_test(shared_rows_are_counted),
-        handle_test(infeasible_is_told),      handle_test(figures_are_found),
-        handle_test(page_needs_no_program),   handle_test(every_allocation_may_fail),
-        cmocka_unit_test(history_is_bounded),
+        handle_test(evaluation_is_told),        handle_test(as_good_as_euclidean_is_said),
+        handle_test(refusals_are_told),         handle_test(shared_rows_are_counted),
+        handle_test(infeasible_is_told),        handle_test(figures_are_found),
+        handle_test(page_needs_no_program),     handle_test(reference_and_pairs_are_told),
+        handle_test(every_allocation_may_fail), cmocka_unit_test(history_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,9 +45,10 @@ bdml_status study_draw_spectrum(const json_t *run, study_drawing *d)
     const json_t *relative = json_object_get(spectrum, "relative_to_reference");
     double ratio = 1.0, second = 1.0;
     study_plot_panel *panel = study_drawing_panel(d);
+    bool none = strcmp(client_string(run, "reference"), "none") == 0;
     TRY(curve_of(d, json_object_get(spectrum, "eigenvalues"),
-                 relative ? "on the prepared points"
-                          : "on the prepared points, which are the reference",
+                 none ? "on the prepared points, which are the reference"
+                      : "on the prepared points",
                  relative ? 7 : 0, &ratio));
     if (relative) TRY(curve_of(d, relative, "relative to the reference", 0, &second));
     panel->x_label = "eigenvalue number";

@@ -125,6 +125,16 @@ static void look_at_training(study_html *p, const json_t *run, bool *some)
             p->f);
         end(p);
     }
+    if (client_real(run, "distortion") == 1.0 && !study_is_infeasible(run)) {
+        begin(p, some);
+        fputs("K = 1: the metric is its reference itself (<code>", p->f);
+        study_html_text(p, client_string(run, "reference"));
+        fputs("</code>), and no direction is stretched beyond that. Cross-validation found no "
+              "larger cap to err "
+              "less, or K was given.",
+              p->f);
+        end(p);
+    }
     if (strcmp(client_string(run, "status"), "stopped") == 0) {
         bool rounding = strcmp(client_string(run, "stopped_by"), "rounding") == 0;
         begin(p, some);

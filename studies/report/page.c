@@ -104,12 +104,13 @@ static bdml_status write_results(study_html *p, const json_t *runs)
                                              : "Accuracy of each method",
                 false);
         study_page_methods(p, run);
-        fputs("<p class=\"soft\">condition of M: largest over smallest eigenvalue on the prepared "
-              "points.</p>\n",
-              p->f);
         TRY(picture(p, "errors", run, "Mean and spread over the splits."));
-        TRY(picture(p, "roc", run,
-                    "The nearer to the upper left corner the better; pairs of all test folds."));
+        if (study_figure_there("roc", run)) {
+            heading(p, "Which pairs are accepted", false);
+            TRY(picture(
+                p, "roc", run,
+                "The nearer to the upper left corner the better; pairs of all test folds."));
+        }
         if (!study_page_confused(run)) continue;
         heading(p, "What is mistaken for what", false);
         study_page_confusion(p, run);
@@ -149,7 +150,11 @@ static bdml_status write_features(study_html *p, const json_t *run)
 static bdml_status write_training(study_html *p, const json_t *run)
 {
     if (!run) return BDML_OK;
-    heading(p, study_is_infeasible(run) ? "The proof" : "The certificate", false);
+    heading(p,
+            study_is_infeasible(run)           ? "The proof"
+            : isnan(client_real(run, "upper")) ? "The metric"
+                                               : "The certificate",
+            false);
     study_page_certificate(p, run);
     if (study_is_infeasible(run)) {
         heading(p, "Rows to look at first", false);

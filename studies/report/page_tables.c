@@ -49,8 +49,39 @@ static size_t best_row(const json_t *methods, const char *key, bool small)
     return best;
 }
 
+/* What the splits chose: "bdml chose reference none (5), cap K 30 (3), 100 (2)". */
+static void tell_choices(study_html *p, const json_t *method)
+{
+    const char *key, *text;
+    json_t *counts, *count;
+    const json_t *chosen = json_object_get(method, "chosen");
+    bool first = true;
+    if (json_object_size(chosen) == 0) return;
+    fputs("<p class=\"soft\">", p->f);
+    study_html_text(p, client_string(method, "method"));
+    fputs(" chose, inside the training rows of each split: ", p->f);
+    json_object_foreach((json_t *)chosen, key, counts)
+    {
+        bool cap = strcmp(key, "distortion") == 0, softness = strcmp(key, "weight") == 0;
+        if (!json_is_object(counts)) continue;
+        fputs(first ? "" : "; ", p->f);
+        first = false;
+        study_html_text(p, cap ? "cap K" : softness ? "softness" : key);
+        bool next = false;
+        json_object_foreach(counts, text, count)
+        {
+            fputs(next ? ", " : " ", p->f);
+            next = true;
+            study_html_text(p, text);
+            study_html_printf(p, " (%.0f)", json_number_value(count));
+        }
+    }
+    fputs(".</p>\n", p->f);
+}
+
 void study_page_methods(study_html *p, const json_t *run)
 {
+    bool singular = false;
     const json_t *methods = json_object_get(run, "methods");
     bool errors = study_is_evaluation(run);
     const column *used[MOST_COLUMNS];
@@ -81,12 +112,20 @@ void study_page_methods(study_html *p, const json_t *run)
                 continue;
             }
             if (isnan(v) && strcmp(used[k]->key, "kappa") == 0) v = INFINITY; /* null: singular */
+            singular = singular || isinf(v);
             study_html_number(p, used[k]->format, v);
             fputs("</td>", p->f);
         }
         fputs("</tr>\n", p->f);
     }
-    fputs("</tbody></table></div>\n", p->f);
+    fputs("</tbody></table></div>\n<p class=\"soft\">condition of M: largest over smallest "
+          "eigenvalue on the "
+          "prepared points",
+          p->f);
+    fputs(singular ? "; ∞ where a direction counts nothing there, such as a constant column.</p>\n"
+                   : ".</p>\n",
+          p->f);
+    json_array_foreach(methods, i, row) tell_choices(p, row);
 }
 
 /* ---- confusions --------------------------------------------------------------------------------------- */

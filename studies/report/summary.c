@@ -28,6 +28,17 @@ static void say_error(study_html *p, const json_t *method)
     study_html_printf(p, ", which errs on %.2f %%", client_real(method, "error_mean"));
 }
 
+/* Errors of one method less those of the other, and whether chance gives as much. */
+static void say_difference(study_html *p, const json_t *run, const json_t *mine, const json_t *best)
+{
+    bdml_paired d = study_paired_errors(run, mine, best);
+    if (isnan(d.difference)) return;
+    study_html_printf(p, ". The difference of errors is %+.2f ± %.2f points, paired by split: %s",
+                      d.difference, d.error_corrected,
+                      study_is_clear(&d) ? "more than chance gives"
+                                         : "within what chance gives, so it may be noise");
+}
+
 static void say_evaluation(study_html *p, const json_t *run)
 {
     size_t i;
@@ -65,18 +76,14 @@ static void say_evaluation(study_html *p, const json_t *run)
                   : "; ",
               p->f);
     if (best) say_error(p, best);
-    bdml_paired d = study_paired_errors(run, mine, best);
-    if (!isnan(d.difference))
-        study_html_printf(p, ". The difference is %+.2f ± %.2f points, paired by split: %s",
-                          d.difference, d.error_corrected,
-                          study_is_clear(&d) ? "more than chance gives"
-                                             : "within what chance gives, so it may be noise");
+    say_difference(p, run, mine, best);
     fputs(".", p->f);
 }
 
 static void say_pairs(study_html *p, const json_t *run)
 {
     size_t i;
+    const json_t *best = NULL; /* of the others */
     json_t *method;
     fputs("Asked: whether two rows of ", p->f);
     say_data(p, run);
@@ -87,7 +94,11 @@ static void say_pairs(study_html *p, const json_t *run)
         if (i) fputs(", ", p->f);
         study_html_text(p, client_string(method, "method"));
         study_html_printf(p, " is right on %.1f %%", client_real(method, "accuracy_mean"));
+        bool other = strcmp(client_string(method, "method"), "bdml") != 0;
+        if (other && !(client_real(method, "accuracy_mean") <= client_real(best, "accuracy_mean")))
+            best = method;
     }
+    say_difference(p, run, study_find_method(run, "bdml"), best);
     fputs(".", p->f);
 }
 
@@ -99,8 +110,13 @@ static void say_training(study_html *p, const json_t *run)
     if (isnan(upper)) {
         fputs(" by method ", p->f);
         study_html_text(p, client_string(run, "method"));
-        study_html_printf(p, ". Found: one with a condition number of %.4g.",
-                          client_real(run, "kappa"));
+        if (isnan(client_real(run, "kappa")))
+            study_html_printf(p, ". Found: a singular one, of rank %.0f.",
+                              client_real(run, "rank"));
+        else
+            study_html_printf(
+                p, ". Found: one whose M has condition number %.4g on the prepared points.",
+                client_real(run, "kappa"));
         return;
     }
     study_html_printf(
