@@ -83,15 +83,15 @@ static bdml_status describe_selection(bdml_handle *h, bdml_model *model, char **
     (void)text;
     double mean[] = {3, NAN, 2, 1}, se[] = {0.1, NAN, 0.2, 0.3};
     int parts[] = {1, 1, 5, 5};
-    const bdml_plan plan = {.pairs = true,
+    const bdml_plan plan = {.o = &h->options,
+                            .pairs = true,
                             .references = 2,
-                            .passes = 1,
                             .scores = 2,
-                            .weights = 1,
+                            .efforts = 1,
                             .caps = 1,
                             .reference = {BDML_REFERENCE_NONE, BDML_REFERENCE_WITHIN},
                             .score = {BDML_SCORE_DISTANCE, BDML_SCORE_COSINE},
-                            .weight = {5},
+                            .effort = {{0, 5}},
                             .cap = {10}};
     const bdml_selection s = {.chosen = 3,
                               .candidates = 4,

@@ -170,7 +170,9 @@ static void best_of_each_family(void **state)
     json_t *selection = json_object_get(info, "selection");
     json_t *alone = json_object_get(selection, "references");
     double least[BDML_FAMILIES] = {INFINITY, INFINITY, INFINITY, INFINITY}, chosen = INFINITY;
+    json_int_t folds = json_integer_value(json_object_get(selection, "folds"));
     size_t i;
+    assert_int_equal(folds, 10);
     assert_int_equal(json_array_size(alone), BDML_REFERENCE_KINDS - 1);
     json_array_foreach(alone, i, row)
     {
@@ -179,6 +181,8 @@ static void best_of_each_family(void **state)
         int kind = 0;
         while (strcmp(bdml_reference_names[kind], name) != 0) kind++;
         bdml_reference_family f = bdml_reference_family_of((bdml_reference_kind)kind);
+        /* clearly worse in the first round: not on all folds, and out */
+        if (json_integer_value(json_object_get(row, "folds")) < folds) continue;
         least[f] = fmin(least[f], error);
         if (strcmp(name, json_string_value(json_object_get(selection, "reference"))) == 0)
             chosen = error;
@@ -191,9 +195,7 @@ static void best_of_each_family(void **state)
         int kind = 0;
         while (strcmp(bdml_reference_names[kind], name) != 0) kind++;
         double error = json_number_value(json_object_get(row, "error"));
-        /* scored on all folds (or the first round alone, when clearly worse) */
-        if (json_integer_value(json_object_get(row, "folds")) ==
-            json_integer_value(json_object_get(selection, "folds")))
+        if (json_integer_value(json_object_get(row, "folds")) == folds)
             check_close(error, least[bdml_reference_family_of((bdml_reference_kind)kind)], 1e-9);
     }
     json_decref(info);

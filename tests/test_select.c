@@ -40,9 +40,9 @@ static void papers_form_leaves_cap_and_weight_open(void **state)
     assert_int_equal(plan.pull, BDML_PULL_TARGETS);
     assert_int_equal(plan.references, 1);
     assert_int_equal(plan.reference[0], BDML_REFERENCE_NONE);
-    assert_int_equal(plan.passes, 1);
-    assert_int_equal(plan.pass[0], 0);
-    check_true(plan.caps > 1 && plan.weights > 1);
+    assert_int_equal(plan.efforts, 2);
+    check_true(plan.effort[0].again == 0 && plan.effort[1].again == 0);
+    check_true(plan.caps > 1);
     bdml_plan_free(&plan);
     check_ok(h, bdml_set(h, "distortion", "1e5"));
     check_ok(h, bdml_set(h, "reference", "zscore"));
@@ -63,13 +63,8 @@ static void shared_rows_widen_the_error(void **state)
 {
     (void)state;
     static const double error[] = {10, 10, 12, 10, 10, 10, 12, 10};
-    const bdml_plan plan = {.references = 1,
-                            .passes = 1,
-                            .scores = 1,
-                            .weights = 1,
-                            .caps = 2,
-                            .cap = {1, 10},
-                            .slack = 1.0};
+    const bdml_plan plan = {
+        .references = 1, .scores = 1, .efforts = 1, .caps = 2, .cap = {1, 10}, .slack = 1.0};
     bdml_scores s = {&plan, 4, error, 0.0, INFINITY};
     bool wanted[2] = {true, true};
     double mean[2], se[2];
@@ -91,13 +86,8 @@ static void equal_caps_are_told_apart_by_error(void **state)
 {
     (void)state;
     static const double error[] = {9, 10, 8, 30, 15, 10, 14, (double)NAN};
-    const bdml_plan plan = {.references = 2,
-                            .passes = 1,
-                            .scores = 1,
-                            .weights = 1,
-                            .caps = 2,
-                            .cap = {1, 10},
-                            .slack = 1.0};
+    const bdml_plan plan = {
+        .references = 2, .scores = 1, .efforts = 1, .caps = 2, .cap = {1, 10}, .slack = 1.0};
     bdml_scores s = {&plan, 2, error, 0.0, INFINITY};
     bool wanted[4] = {true, true, true, true};
     double mean[4], se[4];
@@ -107,22 +97,38 @@ static void equal_caps_are_told_apart_by_error(void **state)
     assert_int_equal(bdml_choose(&s, wanted, mean), 2);
 }
 
-/* Candidates and places of scores are counted without gaps, and back. */
+/* Candidates are counted without gaps, and back. */
 static void candidates_are_numbered(void **state)
 {
     (void)state;
-    const bdml_plan plan = {.references = 3, .passes = 2, .scores = 2, .weights = 2, .caps = 5};
+    const bdml_plan plan = {.references = 3, .scores = 2, .efforts = 2, .caps = 5};
     int count = bdml_candidate_count(&plan);
-    bool seen[2 * 3 * 2 * 2 * 2 * 5] = {false};
-    assert_int_equal(count, 120);
-    for (int part = 0; part < 2; part++)
-        for (int k = 0; k < count; k++) {
-            bdml_candidate c = bdml_candidate_at(&plan, k);
-            size_t place = bdml_score_place(&plan, part, c);
-            assert_int_equal(bdml_candidate_number(&plan, c), k);
-            check_true(place < sizeof seen && !seen[place]);
-            seen[place] = true;
-        }
+    bool seen[3 * 2 * 2 * 5] = {false};
+    assert_int_equal(count, 60);
+    for (bdml_candidate c = {0}; c.reference < 3; c.reference++)
+        for (c.score = 0; c.score < 2; c.score++)
+            for (c.effort = 0; c.effort < 2; c.effort++)
+                for (c.cap = 0; c.cap < 5; c.cap++) {
+                    int number = bdml_candidate_number(&plan, c);
+                    bdml_candidate back = bdml_candidate_at(&plan, number);
+                    check_true(number >= 0 && number < count && !seen[number]);
+                    seen[number] = true;
+                    check_true(back.reference == c.reference && back.score == c.score &&
+                               back.effort == c.effort && back.cap == c.cap);
+                }
+}
+
+/* The metric of K = 1 is the reference: neighbours are mined again for it only when passes are asked for. */
+static void reference_needs_one_pass(void **state)
+{
+    bdml_handle *h = *state;
+    const bdml_plan plan = {
+        .o = &h->options, .efforts = 2, .effort = {{0, 1.5}, {1, 20}}, .caps = 2, .cap = {1, 3}};
+    const bdml_candidate alone = {.effort = 1, .cap = 0}, learned = {.effort = 1, .cap = 1};
+    assert_int_equal(bdml_candidate_again(&plan, alone), 0);
+    assert_int_equal(bdml_candidate_again(&plan, learned), 1);
+    check_ok(h, bdml_set(h, "passes", "2"));
+    assert_int_equal(bdml_candidate_again(&plan, alone), 1);
 }
 
 /* ---- folds ------------------------------------------------------------------------------------------------- */
@@ -148,7 +154,7 @@ static void folds_are_repeated_anew(void **state)
     check_ok(h, bdml_parts_make(h, &plan, &p.t, &parts));
     int repeats = parts.count / parts.splits;
     assert_int_equal(parts.splits, 5);
-    assert_int_equal(repeats, 4);
+    assert_int_equal(repeats, 2);
     for (int r = 0; r < repeats; r++) {
         for (int i = 0; i < N; i++) fold[r][i] = -1;
         for (int k = 0; k < parts.splits; k++) {
@@ -179,17 +185,18 @@ static void folds_are_repeated_anew(void **state)
 typedef struct trail {
     bdml_sweep *w;
     int solves;
-    double K[8];
-    int pass[8];
+    double K[8], weight[8];
+    bool last[8];
 } trail;
 
-static bdml_status follow(void *user, const bdml_fit *f, int pass, int cap,
+static bdml_status follow(void *user, const bdml_fit *f, bool last, int effort, int cap,
                           const bdml_solve_result *r)
 {
     trail *t = user;
-    (void)f, (void)cap, (void)r;
+    (void)f, (void)effort, (void)cap, (void)r;
     t->K[t->solves] = t->w->last->s.K;
-    t->pass[t->solves++] = pass;
+    t->weight[t->solves] = t->w->last->s.softness;
+    t->last[t->solves++] = last;
     return BDML_OK;
 }
 
@@ -203,8 +210,8 @@ static bool holds(const bdml_constraints *c, const int32_t rows[3])
     return false;
 }
 
-/* Neighbours are mined again under the metric of min(K, 10), and come to the constraints of the first pass, random
- * impostors and all. */
+/* Neighbours are mined again under the metric of the gentle effort at K = 10, whatever K is, and come to the
+ * constraints of the first pass, random impostors and all. */
 static void second_pass_adds_neighbours(void **state)
 {
     bdml_handle *h = *state;
@@ -212,21 +219,23 @@ static void second_pass_adds_neighbours(void **state)
     bdml_plan plan;
     make_points(&p);
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
-    assert_int_equal(plan.caps, 6); /* 1 3 10 30 100 1000 */
-    for (int cap = 1; cap < 6; cap += 4) {
+    assert_int_equal(plan.caps, 5); /* 1 3 10 30 100 */
+    assert_int_equal(plan.efforts, 2);
+    for (int cap = 1; cap < 5; cap += 3) {
         bdml_fit f;
-        bool wanted[BDML_PLAN_PASSES * BDML_PLAN_CAPS] = {false};
-        bdml_sweep w = {.fit = &f, .weight = 5, .wanted = wanted, .solved = follow};
+        bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS] = {false};
+        bdml_sweep w = {.fit = &f, .wanted = wanted, .solved = follow};
         trail t = {.w = &w};
         wanted[plan.caps + cap] = true;
         w.user = &t;
         check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, &f));
         check_ok(h, bdml_sweep_run(&w));
         assert_int_equal(t.solves, 2);
-        assert_int_equal(t.pass[0], -1);
-        assert_int_equal(t.pass[1], 1);
-        check_close(t.K[0], cap == 1 ? 3.0 : 10.0, 0.0);
+        check_true(!t.last[0] && t.last[1]);
+        check_close(t.K[0], 10.0, 0.0);
         check_close(t.K[1], plan.cap[cap], 0.0);
+        check_close(t.weight[0], plan.effort[0].weight, 0.0);
+        check_close(t.weight[1], plan.effort[1].weight, 0.0);
         const bdml_constraints *first = w.first.c, *last = w.last->c;
         assert_int_equal(first->m, N * 3 * 5); /* targets, random impostors */
         check_true(last->m > first->m);
@@ -273,18 +282,18 @@ static void given_settings_are_not_open(void **state)
     bdml_plan plan;
     make_points(&p);
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
-    assert_int_equal(bdml_candidate_count(&plan), 9 * 2 * 2 * 6);
+    assert_int_equal(bdml_candidate_count(&plan), 9 * 2 * 5);
     check_ok(h, bdml_set(h, "distortion", "10")); /* what stands for auto, but given */
     check_ok(h, bdml_set(h, "softness", "5"));
     check_ok(h, bdml_set(h, "passes", "2"));
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
     assert_int_equal(bdml_candidate_count(&plan), 9);
-    check_true(plan.cap[0] == 10 && plan.weight[0] == 5 && plan.pass[0] == 1);
+    check_true(plan.cap[0] == 10 && plan.effort[0].weight == 5 && plan.effort[0].again == 1);
     check_ok(h, bdml_set(h, "rule", "nearest"));
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
     assert_int_equal(bdml_candidate_count(&plan), 1);
     assert_int_equal(plan.reference[0], BDML_REFERENCE_NONE);
-    assert_int_equal(plan.pass[0], 1);
+    assert_int_equal(plan.effort[0].again, 1);
 }
 
 int main(void)
@@ -293,6 +302,7 @@ int main(void)
         cmocka_unit_test(shared_rows_widen_the_error),
         cmocka_unit_test(equal_caps_are_told_apart_by_error),
         cmocka_unit_test(candidates_are_numbered),
+        handle_test(reference_needs_one_pass),
         handle_test(folds_are_repeated_anew),
         handle_test(second_pass_adds_neighbours),
         handle_test(references_are_named),

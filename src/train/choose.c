@@ -2,17 +2,19 @@
  * the smallest K, then the smallest error. */
 #include "train/plan.h"
 
+int bdml_candidate_again(const bdml_plan *p, bdml_candidate c)
+{
+    return p->cap[c.cap] == 1.0 && p->o->train.passes.automatic ? 0 : p->effort[c.effort].again;
+}
+
 int bdml_candidate_count(const bdml_plan *p)
 {
-    return p->references * p->passes * p->scores * p->weights * p->caps;
+    return p->references * p->scores * p->efforts * p->caps;
 }
 
 int bdml_candidate_number(const bdml_plan *p, bdml_candidate c)
 {
-    int number = c.reference * p->passes + c.pass;
-    number = number * p->scores + c.score;
-    number = number * p->weights + c.weight;
-    return number * p->caps + c.cap;
+    return ((c.reference * p->scores + c.score) * p->efforts + c.effort) * p->caps + c.cap;
 }
 
 bdml_candidate bdml_candidate_at(const bdml_plan *p, int number)
@@ -20,25 +22,17 @@ bdml_candidate bdml_candidate_at(const bdml_plan *p, int number)
     bdml_candidate c;
     c.cap = number % p->caps;
     number /= p->caps;
-    c.weight = number % p->weights;
-    number /= p->weights;
+    c.effort = number % p->efforts;
+    number /= p->efforts;
     c.score = number % p->scores;
-    number /= p->scores;
-    c.pass = number % p->passes;
-    c.reference = number / p->passes;
+    c.reference = number / p->scores;
     return c;
-}
-
-size_t bdml_score_place(const bdml_plan *p, int part, bdml_candidate c)
-{
-    int job = (part * p->references + c.reference) * p->weights + c.weight;
-    int place = ((job * p->passes + c.pass) * p->scores + c.score) * p->caps + c.cap;
-    return (size_t)place;
 }
 
 static double error_at(const bdml_scores *s, int part, int number)
 {
-    return s->error[bdml_score_place(s->plan, part, bdml_candidate_at(s->plan, number))];
+    size_t place = (size_t)part * (size_t)bdml_candidate_count(s->plan) + (size_t)number;
+    return s->error[place];
 }
 
 /* Mean and standard error over the parts scored; candidates out of the race keep what they had. One

@@ -138,8 +138,8 @@ static json_t *candidate_json(const bdml_plan *p, const bdml_selection *s, int n
     json_t *o = json_object();
     bdml_json_put(&o, "reference", json_string(bdml_reference_names[p->reference[c.reference]]));
     if (p->pairs) bdml_json_put(&o, "score", json_string(bdml_score_names[p->score[c.score]]));
-    bdml_json_put(&o, "passes", json_integer(p->pass[c.pass] + 1));
-    bdml_json_put(&o, "weight", json_real(p->weight[c.weight]));
+    bdml_json_put(&o, "passes", json_integer(bdml_candidate_again(p, c) + 1));
+    bdml_json_put(&o, "weight", json_real(p->effort[c.effort].weight));
     bdml_json_put(&o, "distortion", json_real(p->cap[c.cap]));
     bdml_json_put(&o, "error", json_real(s->mean[number]));
     bdml_json_put(&o, "standard_error", json_real(s->se[number]));
@@ -153,8 +153,9 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
     json_t *o = candidate_json(plan, s, s->chosen), *alone = json_array(), *tried = json_array();
     for (int r = 0; r < s->alone; r++)
         bdml_json_push(&alone,
-                       json_pack("{s:s, s:o}", "reference", bdml_reference_names[s->alone_kind[r]],
-                                 "error", bdml_json_real(s->alone_error[r])));
+                       json_pack("{s:s, s:o, s:i}", "reference",
+                                 bdml_reference_names[s->alone_kind[r]], "error",
+                                 bdml_json_real(s->alone_error[r]), "folds", s->alone_parts[r]));
     for (int k = 0; k < s->candidates; k++)
         if (!isnan(s->mean[k])) bdml_json_push(&tried, candidate_json(plan, s, k));
     if (s->alone > 0)

@@ -2,11 +2,11 @@
 #include "train/describe.h"
 
 /* Anchors of the recipe; the many fits of the selection take fewer (fit.c). */
-enum { ANCHORS = 2000 };
+enum { ANCHORS = 800 };
 
 bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_final *f)
 {
-    bool wanted[BDML_PLAN_PASSES * BDML_PLAN_CAPS] = {false};
+    bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS] = {false};
 
     *f = (bdml_final){0};
     if (bdml_candidate_count(plan) > 1) {
@@ -15,11 +15,8 @@ bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training 
     }
     BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], &f->fit));
     f->fit.anchors = ANCHORS;
-    wanted[f->at.pass * plan->caps + f->at.cap] = true;
-    f->sweep = (bdml_sweep){.fit = &f->fit,
-                            .weight = plan->weight[f->at.weight],
-                            .wanted = wanted,
-                            .precise = true};
+    wanted[f->at.effort * plan->caps + f->at.cap] = true;
+    f->sweep = (bdml_sweep){.fit = &f->fit, .wanted = wanted, .precise = true};
     bdml_status status = bdml_sweep_run(&f->sweep);
     f->sweep.wanted = NULL;
     return status;

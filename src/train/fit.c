@@ -14,10 +14,7 @@
 /* Constraints of the recipe per anchor; more cost time and, as measured (docs/recipe.md), give nothing. */
 enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
 /* Anchors of one of the many fits of a selection; the last fit has more (final.c). */
-enum { ANCHORS = 400 };
-
-/* Gap of solves that only rank candidates or mine neighbours: a tighter one does not change them. */
-static const double ROUGH_GAP = 1e-2;
+enum { ANCHORS = 300 };
 
 /* ---- points ----------------------------------------------------------------------------------------------- */
 
@@ -170,13 +167,14 @@ static double identity_threshold(const bdml_fit *f, const bdml_constraints *c,
     return mean > 0.0 ? pull_trace(f, c) * (1.0 / (slope * mean)) : 0.0;
 }
 
-/* s->C from s->softness; 0 leaves it to the solver. */
-static bdml_status weigh(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
-                         bdml_solve_settings *s)
+/* s->C; 0 leaves it to the solver. */
+bdml_status bdml_fit_weigh(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
+                           double weight, bdml_solve_settings *s)
 {
     const bdml_plan *plan = f->plan;
     bdml_solve_settings other = *s;
-    if (s->hard || plan->weighing == BDML_WEIGH_BY_CAP) return BDML_OK;
+    s->softness = weight;
+    if (s->hard || !problem || plan->weighing == BDML_WEIGH_BY_CAP) return BDML_OK;
     double C0 = identity_threshold(f, c, s);
     if (plan->weighing == BDML_WEIGH_ALIKE) {
         for (int k = 0; k < plan->caps && !(C0 > 0.0 && isfinite(C0)); k++) {
@@ -196,16 +194,16 @@ static bdml_status weigh(const bdml_fit *f, const bdml_constraints *c, bdml_prob
 
 /* ---- problem and solve ------------------------------------------------------------------------------------ */
 
-bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, double weight,
-                             bool precise, bdml_problem **problem, bdml_solve_settings *s)
+bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool precise,
+                             bdml_problem **problem, bdml_solve_settings *s)
 {
     const bdml_options *o = f->plan->o;
     int r = f->reference.rows;
 
     *s = bdml_solve_from_options(&o->solve);
-    s->softness = weight;
     if (!precise) {
-        s->gap = ROUGH_GAP;
+        s->gap = f->plan->rough_gap;
+        s->max_iter = f->plan->rough_steps;
         s->time_limit = 0.0;
     }
     if (f->plan->paper) { /* it makes its own problem */
@@ -213,8 +211,7 @@ bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, doubl
         s->gap = bdml_paper_from_options(&o->solve, &o->mwu).gap;
         return BDML_OK;
     }
-    BDML_TRY(bdml_problem_new(f->h, f->t->n, r, f->p, r, c, f->g, f->plan->diagonal, problem));
-    return weigh(f, c, *problem, s);
+    return bdml_problem_new(f->h, f->t->n, r, f->p, r, c, f->g, f->plan->diagonal, problem);
 }
 
 bdml_status bdml_widen(bdml_handle *h, int r, double **m)
@@ -228,7 +225,7 @@ bdml_status bdml_widen(bdml_handle *h, int r, double **m)
 }
 
 bdml_status bdml_fit_solve(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
-                           bdml_solve_settings *s, bdml_solve_result *r)
+                           bool precise, bdml_solve_settings *s, bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
     const bdml_options *o = f->plan->o;
@@ -243,7 +240,7 @@ bdml_status bdml_fit_solve(const bdml_fit *f, const bdml_constraints *c, bdml_pr
         own.warm_metric = warm;
     }
     if (problem) {
-        BDML_GO(bdml_checkpoint_solve(f->h, problem, &own, r));
+        BDML_GO((precise ? bdml_checkpoint_solve : bdml_problem_solve)(f->h, problem, &own, r));
     } else {
         bdml_paper_settings paper = bdml_paper_from_options(&o->solve, &o->mwu);
         BDML_GO(bdml_paper_solve(f->h, f->t->n, d, f->p, d, c, diagonal, &paper, r, NULL));

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 enum {
-    FOLDS_SMALL = 5, /* up to FEW points; the first round is one repeat */
+    FOLDS_SMALL = 5, /* up to FEW points; */
+    FIRST_SMALL = 3, /* the first round has so many of them */
     FOLDS_LARGE = 3, /* the first round is one fold */
     FEW = 500,
-    LEFT_OUT = 500,     /* rows of a fold, where there are enough: the rest is to learn from */
+    LEFT_OUT = 300,     /* rows of a fold, where there are enough: the rest is to learn from */
     MOST_POINTS = 3500, /* more are sampled down, class by class */
-    REPEAT_UNDER = 600, /* repeat the folds until this many rows have been left out */
-    REPEATS_MAX = 4,
+    REPEAT_UNDER = 400, /* repeat the folds until this many rows have been left out */
+    REPEATS_MAX = 2,
     FOLDS_PAIRS = 3
 };
 
@@ -29,7 +30,7 @@ void bdml_part_free(bdml_part *part)
 
 void bdml_parts_free(bdml_parts *parts)
 {
-    for (int k = 0; parts->part && k < parts->made; k++) bdml_part_free(&parts->part[k]);
+    for (int k = 0; parts->part && k < parts->count; k++) bdml_part_free(&parts->part[k]);
     free(parts->part);
     *parts = (bdml_parts){0};
 }
@@ -84,12 +85,10 @@ static void count_folds(int64_t rows, bdml_parts *p)
     if (rows <= FEW) {
         p->splits = (int)BDML_MIN(rows, FOLDS_SMALL);
         p->count = p->splits * (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / rows));
-        p->made = p->count;
-        p->first = p->splits;
+        p->first = BDML_MIN(p->splits, FIRST_SMALL);
     } else { /* few of the folds: what is learned should be learned from nearly all rows */
         p->splits = (int)BDML_MAX(FOLDS_LARGE, rows / LEFT_OUT);
         p->count = FOLDS_LARGE;
-        p->made = p->splits;
         p->first = 1;
     }
 }
@@ -103,11 +102,11 @@ static bdml_status make_rows(bdml_handle *h, uint64_t seed, const bdml_training 
 
     BDML_GO(sample_rows(h, t, seed, &rows, &row));
     count_folds(rows, p);
-    BDML_NEW(h, p->part, p->made);
+    BDML_NEW(h, p->part, p->count);
     BDML_NEW(h, y, rows);
     BDML_NEW(h, number, rows);
     for (int64_t i = 0; i < rows; i++) y[i] = t->y[row[i]];
-    for (int k = 0; k < p->made; k++) {
+    for (int k = 0; k < p->count; k++) {
         uint64_t repeat = (uint64_t)(k / p->splits);
         BDML_GO(bdml_split_folds(h, rows, y, p->splits, seed, repeat, number));
         BDML_GO(take_rows(h, t, rows, row, number, k % p->splits, &p->part[k]));
@@ -137,9 +136,9 @@ static bdml_status make_pairs(bdml_handle *h, uint64_t seed, const bdml_training
         goto done;
     }
     BDML_GO(bdml_labelled_regroup(h, t->n, FOLDS_PAIRS, seed, &pairs));
-    p->splits = p->count = p->made = p->first = FOLDS_PAIRS;
-    BDML_NEW(h, p->part, p->made);
-    for (int k = 0; k < p->made; k++) {
+    p->splits = p->count = p->first = FOLDS_PAIRS;
+    BDML_NEW(h, p->part, p->count);
+    for (int k = 0; k < p->count; k++) {
         bdml_part *part = &p->part[k];
         BDML_GO(bdml_labelled_part(h, &pairs, k, false, NULL, &part->learned));
         BDML_GO(bdml_labelled_part(h, &pairs, k, true, NULL, &part->left_out));

@@ -214,10 +214,11 @@ done:
     return status;
 }
 
-static bdml_status note_solve(void *user, const bdml_fit *f, int pass, int cap,
+static bdml_status note_solve(void *user, const bdml_fit *f, bool last, int effort, int cap,
                               const bdml_solve_result *r)
 {
     const recorder *n = user;
+    (void)effort;
     path_record *record = &n->record[cap];
     record->solved = true;
     record->outcome = r->outcome;
@@ -230,7 +231,7 @@ static bdml_status note_solve(void *user, const bdml_fit *f, int pass, int cap,
     record->C0 = r->C0;
     record->seconds = r->seconds;
     record->iterations = r->iterations;
-    return pass >= 0 && bdml_is_usable(r) ? note_errors(n, f, r->m, record) : BDML_OK;
+    return last && bdml_is_usable(r) ? note_errors(n, f, r->m, record) : BDML_OK;
 }
 
 /* What the jobs share. */
@@ -250,12 +251,7 @@ static bdml_status run_set(bdml_handle *own, void *user, int64_t job)
     recorder n = {.part = part, .record = path_at(b->p, b->first + (int)job, 0)};
     bool wanted[BDML_PLAN_CAPS];
     bdml_fit f = {0};
-    bdml_sweep w = {.fit = &f,
-                    .weight = plan->weight[0],
-                    .wanted = wanted,
-                    .precise = true,
-                    .solved = note_solve,
-                    .user = &n};
+    bdml_sweep w = {.fit = &f, .wanted = wanted, .precise = true, .solved = note_solve, .user = &n};
     double *own_vp = NULL;
 
     for (int k = 0; k < plan->caps; k++) wanted[k] = true;

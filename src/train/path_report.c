@@ -109,8 +109,8 @@ static json_t *setup_json(const bdml_dataset *data, const path_result *p)
     bdml_json_put(&o, "impostors", json_integer(c->impostors.value));
     bdml_json_put(&o, "hard", json_boolean(from->solve.hard.value));
     bdml_json_put(&o, "diagonal", json_boolean(p->plan.diagonal));
-    bdml_json_put(&o, "passes", json_integer(p->plan.pass[0] + 1));
-    bdml_json_put(&o, "softness", bdml_json_real(p->plan.weight[0]));
+    bdml_json_put(&o, "passes", json_integer(p->plan.effort[0].again + 1));
+    bdml_json_put(&o, "softness", bdml_json_real(p->plan.effort[0].weight));
     bdml_json_put(&o, "neighbors", json_integer(from->neighbors.neighbors.value));
     bdml_json_put(&o, "splits", json_integer(p->splits));
     bdml_json_put(&o, "train_rows", json_integer(p->train));

@@ -8,22 +8,21 @@
 
 /* ---- lists ---------------------------------------------------------------------------------------------- */
 
+static void only_effort(bdml_plan *p, int again, double weight)
+{
+    p->efforts = 1;
+    p->effort[0] = (bdml_effort){again, weight};
+}
+
+static void list_caps(bdml_plan *p, int count, const double *K)
+{
+    p->caps = count;
+    memcpy(p->cap, K, sizeof *K * (size_t)count);
+}
+
 static void only_cap(bdml_plan *p, double K)
 {
-    p->caps = 1;
-    p->cap[0] = K;
-}
-
-static void only_weight(bdml_plan *p, double weight)
-{
-    p->weights = 1;
-    p->weight[0] = weight;
-}
-
-static void only_pass(bdml_plan *p, int again)
-{
-    p->passes = 1;
-    p->pass[0] = again;
+    list_caps(p, 1, &K);
 }
 
 /* The reference asked for, or where that is left open those of `kinds`. */
@@ -43,6 +42,30 @@ static bdml_status set_references(bdml_handle *h, bdml_plan *p, int count,
     return bdml_reference_read(h, asked, &p->file);
 }
 
+/* These two, with passes and weight as far as they are asked for. */
+static void set_efforts(bdml_plan *p, bdml_effort gentle, bdml_effort hard)
+{
+    const bdml_options *o = p->o;
+    p->effort[0] = gentle;
+    p->effort[1] = hard;
+    p->efforts = 2;
+    for (int e = 0; e < p->efforts; e++) {
+        if (!o->train.passes.automatic) p->effort[e].again = (int)o->train.passes.value - 1;
+        if (!o->solve.softness.automatic) p->effort[e].weight = o->solve.softness.value;
+    }
+    bool same = p->effort[0].again == p->effort[1].again;
+    if (same && p->effort[0].weight == p->effort[1].weight) p->efforts = 1;
+}
+
+/* The cap asked for, or where that is left open those of the list. */
+static void set_caps(bdml_plan *p, int count, const double *K)
+{
+    if (p->o->solve.distortion.automatic)
+        list_caps(p, count, K);
+    else
+        only_cap(p, p->o->solve.distortion.value);
+}
+
 /* ---- kinds of plans ------------------------------------------------------------------------------------- */
 
 static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
@@ -51,16 +74,21 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
         BDML_REFERENCE_ZSCORE,      BDML_REFERENCE_WITHIN,   BDML_REFERENCE_WITHIN_RAW,
         BDML_REFERENCE_FISHER,      BDML_REFERENCE_FISHER_5, BDML_REFERENCE_FISHER_100,
         BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_LDA,      BDML_REFERENCE_NONE};
+    static const double caps[] = {1, 3, 10, 30, 100};
+    static const bdml_effort gentle = {0, 1.5}, hard = {1, 20};
     const bdml_options *o = p->o;
 
     p->source = BDML_FROM_RECIPE;
     p->weighing = BDML_WEIGH_BY_IDENTITY;
     p->pull = BDML_PULL_WITHIN;
     p->mining_cap = 10.0;
+    p->mining_weight = gentle.weight;
     p->rough_way = true;
-    if (!o->solve.distortion.automatic) only_cap(p, o->solve.distortion.value);
-    if (!o->solve.softness.automatic) only_weight(p, o->solve.softness.value);
-    if (!o->train.passes.automatic) only_pass(p, (int)o->train.passes.value - 1);
+    p->rough_gap = 5e-2;
+    p->rough_steps = BDML_MIN(20, o->solve.max_iter.value);
+    if (o->train.se_rule.automatic) p->slack = 0.5;
+    set_efforts(p, gentle, hard);
+    set_caps(p, sizeof caps / sizeof *caps, caps);
     return set_references(h, p, sizeof kinds / sizeof *kinds, kinds);
 }
 
@@ -69,7 +97,9 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
 static bdml_status plan_paper(bdml_handle *h, bdml_plan *p)
 {
     static const bdml_reference_kind none = BDML_REFERENCE_NONE;
+    static const double caps[] = {1, 3, 10, 30, 100, 1000};
     const bdml_options *o = p->o;
+    int again = (int)o->train.passes.value - 1;
 
     if (o->rank.rank.value > 0)
         return bdml_fail(
@@ -78,9 +108,8 @@ static bdml_status plan_paper(bdml_handle *h, bdml_plan *p)
             "problem (distortion, rule) or leave recipe out");
     p->source = BDML_FROM_RULE;
     p->weighing = BDML_WEIGH_ALIKE;
-    if (!o->solve.distortion.automatic) only_cap(p, o->solve.distortion.value);
-    if (!o->solve.softness.automatic) only_weight(p, o->solve.softness.value);
-    only_pass(p, (int)o->train.passes.value - 1);
+    set_caps(p, sizeof caps / sizeof *caps, caps);
+    set_efforts(p, (bdml_effort){again, 1.5}, (bdml_effort){again, 5.0});
     return set_references(h, p, 1, &none);
 }
 
@@ -88,13 +117,14 @@ static bdml_status plan_paper(bdml_handle *h, bdml_plan *p)
 static bdml_status plan_pairs(bdml_handle *h, bdml_plan *p)
 {
     static const bdml_reference_kind kinds[] = {BDML_REFERENCE_NONE, BDML_REFERENCE_WITHIN};
+    static const double caps[] = {1, 3, 10, 30, 100, 1000};
     const bdml_options *o = p->o;
 
     p->source = BDML_FROM_CALLER;
     p->weighing = BDML_WEIGH_ALIKE;
     p->pairs = p->whole = true;
-    only_weight(p, o->solve.softness.automatic ? p->weight[0] : o->solve.softness.value);
-    only_pass(p, 0);
+    only_effort(p, 0, o->solve.softness.automatic ? 1.5 : o->solve.softness.value);
+    set_caps(p, sizeof caps / sizeof *caps, caps);
     if (o->methods.pair_score.value == BDML_PAIR_SCORE_AUTO) p->scores = 2;
     return set_references(h, p, sizeof kinds / sizeof *kinds, kinds);
 }
@@ -110,8 +140,8 @@ static bdml_status plan_stated(bdml_handle *h, bool given, bdml_plan *p)
     p->weighing = BDML_WEIGH_BY_CAP;
     p->paper = o->solve.solver.value != BDML_SOLVER_ENGINE;
     only_cap(p, o->solve.distortion.value);
-    only_weight(p, o->solve.softness.value);
-    only_pass(p, mined && !p->diagonal ? (int)o->train.passes.value - 1 : 0);
+    only_effort(p, mined && !p->diagonal ? (int)o->train.passes.value - 1 : 0,
+                o->solve.softness.value);
     return set_references(h, p, 1, &none);
 }
 
@@ -140,16 +170,11 @@ static bdml_status begin(bdml_handle *h, const bdml_options *o, bdml_plan *p)
     *p = (bdml_plan){.o = o,
                      .pull = BDML_PULL_TARGETS,
                      .diagonal = s->diagonal.value,
-                     .mining_cap = INFINITY,
                      .slack = o->train.se_rule.value,
-                     .passes = 2,
-                     .pass = {0, 1},
+                     .rough_gap = 1e-2,
+                     .rough_steps = s->max_iter.value,
                      .scores = 1,
-                     .score = {BDML_SCORE_DISTANCE, BDML_SCORE_COSINE},
-                     .weights = 2,
-                     .weight = {1.5, 5},
-                     .caps = 6,
-                     .cap = {1, 3, 10, 30, 100, 1000}};
+                     .score = {BDML_SCORE_DISTANCE, BDML_SCORE_COSINE}};
     if (!(s->margin.value > 0.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "margin must be above 0, got %g", s->margin.value);
     if (!s->hard.value && !(s->softness.value > 0.0))
@@ -201,10 +226,8 @@ bdml_status bdml_plan_path(bdml_handle *h, const bdml_options *o, int caps, cons
     plan->source = BDML_FROM_RULE;
     plan->weighing = BDML_WEIGH_ALIKE;
     plan->whole = true;
-    only_weight(plan, o->solve.softness.value);
-    only_pass(plan, (int)o->train.passes.value - 1);
-    plan->caps = caps;
-    memcpy(plan->cap, cap, sizeof *cap * (size_t)caps);
+    only_effort(plan, (int)o->train.passes.value - 1, o->solve.softness.value);
+    list_caps(plan, caps, cap);
     return set_references(h, plan, 1, &zscore);
 }
 

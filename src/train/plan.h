@@ -102,7 +102,13 @@ typedef enum bdml_weighing {
     BDML_WEIGH_ALIKE
 } bdml_weighing;
 
-enum { BDML_PLAN_CAPS = 100, BDML_PLAN_WEIGHTS = 2, BDML_PLAN_PASSES = 2, BDML_PLAN_SCORES = 2 };
+enum { BDML_PLAN_CAPS = 100, BDML_PLAN_EFFORTS = 2, BDML_PLAN_SCORES = 2 };
+
+/* How hard impostors are pushed away. */
+typedef struct bdml_effort {
+    int again;     /* times that neighbours are mined again */
+    double weight; /* C over its threshold */
+} bdml_effort;
 
 /* Candidates are all combinations of what is listed. */
 typedef struct bdml_plan {
@@ -115,19 +121,19 @@ typedef struct bdml_plan {
     char *const *class_name; /* for doubts about the constraints, or NULL */
     bool pairs;              /* judged by pairs left out, and not by rows */
     bool whole;              /* score every candidate on every part: none is dropped on the way */
-    /* Neighbours are mined again under the metric of the cap min(K, this): with more distortion, neighbours
-     * on the training points say little about those of new points. */
-    double mining_cap;
-    bool rough_way; /* metrics that are only mined under need not be those of the gap asked for */
-    double slack;   /* standard errors that the smallest cap may be worse than the best */
+    /* Neighbours are mined again under the metric of these; 0: of each K and weight itself. */
+    double mining_cap, mining_weight;
+    bool rough_way;   /* metrics that are only mined under need not be those of the gap asked for */
+    double rough_gap; /* of solves that only rank candidates or are mined under, */
+    int64_t rough_steps; /* and their projections at most */
+    double slack;        /* standard errors that the smallest cap may be worse than the best */
 
-    int references, passes, scores, weights, caps;
+    int references, scores, efforts, caps;
     bdml_reference_kind reference[BDML_REFERENCE_KINDS];
-    int pass[BDML_PLAN_PASSES]; /* times that neighbours are mined again */
     bdml_score_kind score[BDML_PLAN_SCORES];
-    double weight[BDML_PLAN_WEIGHTS]; /* C over its threshold */
-    double cap[BDML_PLAN_CAPS];       /* K, ascending: each solve starts from the one before */
-    bdml_reference file;              /* of kind FILE: a file's, or the caller's */
+    bdml_effort effort[BDML_PLAN_EFFORTS];
+    double cap[BDML_PLAN_CAPS]; /* K, ascending: each solve starts from the one before */
+    bdml_reference file;        /* of kind FILE: a file's, or the caller's */
 } bdml_plan;
 
 /* Any setting that asks for one certain problem and not for our choice of one. */
@@ -144,22 +150,22 @@ void bdml_plan_free(bdml_plan *plan);
 
 /* Positions in the lists of a plan. */
 typedef struct bdml_candidate {
-    int reference, pass, score, weight, cap;
+    int reference, score, effort, cap;
 } bdml_candidate;
+
+/* Times that neighbours are mined again. The metric of K = 1 is the reference whatever its neighbours are: unless
+ * passes are asked for, none. */
+int bdml_candidate_again(const bdml_plan *plan, bdml_candidate c);
 
 int bdml_candidate_count(const bdml_plan *plan);
 int bdml_candidate_number(const bdml_plan *plan, bdml_candidate c);
 bdml_candidate bdml_candidate_at(const bdml_plan *plan, int number);
 
-/* Where the error of a candidate on a part stands in a list: those of one (part, reference, weight), which are scored
- * by one job, beside each other. */
-size_t bdml_score_place(const bdml_plan *plan, int part, bdml_candidate c);
-
 /* Errors of the candidates of a plan, part by part. */
 typedef struct bdml_scores {
     const bdml_plan *plan;
     int parts;
-    const double *error; /* by bdml_score_place; NaN: not fitted */
+    const double *error; /* part by part, each by number of the candidate; NaN: not fitted */
     double tested_over_trained;
     double most_error; /* the standard error of a difference counts for no more than this */
 } bdml_scores;
@@ -199,21 +205,25 @@ bdml_status bdml_fit_pull(bdml_fit *f);
  * *own: the caller's to free, or NULL: *c is that of f->t. */
 bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *before, const double *m,
                                  const bdml_constraints **c, bdml_constraints **own);
-/* The problem of these constraints and the settings of its solves but for K and the start. Not precise: to a
+/* The problem of these constraints and the settings of its solves but for weight, K and the start. Not precise: to a
  * gap that ranks candidates, without a time limit, since a choice must not depend on the clock. */
-bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, double weight,
-                             bool precise, bdml_problem **problem, bdml_solve_settings *s);
+bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool precise,
+                             bdml_problem **problem, bdml_solve_settings *s);
+/* This weight of missed margins, into the settings. */
+bdml_status bdml_fit_weigh(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
+                           double weight, bdml_solve_settings *s);
 /* By the certified engine, or by the paper's algorithm when the setting "solver" says so. Metrics are full
- * matrices here, those of a diagonal problem too. */
+ * matrices here, those of a diagonal problem too. Only precise solves are kept by checkpoints: others end at a limit of
+ * our own, soon. */
 bdml_status bdml_fit_solve(const bdml_fit *f, const bdml_constraints *c, bdml_problem *problem,
-                           bdml_solve_settings *s, bdml_solve_result *r);
+                           bool precise, bdml_solve_settings *s, bdml_solve_result *r);
 
 /* *m, r numbers, becomes the diagonal matrix of them. */
 bdml_status bdml_widen(bdml_handle *h, int r, double **m);
 
 /* ---- all solves of a fit (sweep.c) --------------------------------------------------------------------- */
 
-/* A problem that is solved for caps ascending, each from the metric before. */
+/* A problem that is solved for one weight after the other and caps ascending, each from the metric before. */
 typedef struct bdml_chain {
     const bdml_constraints *c;
     bdml_constraints *own; /* c, or NULL: the caller's */
@@ -227,11 +237,10 @@ typedef struct bdml_chain {
 
 typedef struct bdml_sweep {
     bdml_fit *fit;
-    double weight;
-    const bool *wanted; /* passes rows of caps: the candidates to be solved */
+    const bool *wanted; /* efforts rows of caps: to be solved */
     bool precise;       /* those to the gap asked for */
-    /* After each solve. pass -1: one on the way, that is only mined under. NULL: nobody asks. */
-    bdml_status (*solved)(void *user, const bdml_fit *f, int pass, int cap,
+    /* After each solve. last: of what is wanted; else one on the way, that is only mined under. NULL: nobody asks. */
+    bdml_status (*solved)(void *user, const bdml_fit *f, bool last, int effort, int cap,
                           const bdml_solve_result *r);
     void *user;
 
@@ -261,9 +270,9 @@ typedef struct bdml_part {
 
 /* Training data split into parts, once or several times over. */
 typedef struct bdml_parts {
-    int splits;      /* parts of one repeat */
-    int count, made; /* parts that candidates are scored on; those that references alone are */
-    int first;       /* parts of the first round */
+    int splits; /* parts of one repeat */
+    int count;
+    int first; /* parts of the first round */
     bdml_part *part;
 } bdml_parts;
 
@@ -274,10 +283,10 @@ void bdml_part_free(bdml_part *part); /* what it owns */
 
 /* ---- scores (score.c) -------------------------------------------------------------------------------------- */
 
-/* Scores of one (part, reference, weight): error[((pass * scores + score) * caps) + cap], left alone where no fit was
- * possible or wanted (per pass and cap). K = 1 is the reference itself, whatever the weight and the pass. */
+/* Scores of one (part, reference): error[(score * efforts + effort) * caps + cap], left alone where no fit was possible
+ * or wanted (efforts rows of caps). K = 1 is the reference itself, whatever the effort. */
 bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_part *part,
-                            int reference, int weight, const bool *wanted, double *error);
+                            int reference, const bool *wanted, double *error);
 
 /* ---- selection (select.c) ------------------------------------------------------------------------------------ */
 
@@ -291,6 +300,7 @@ typedef struct bdml_selection {
     int alone;  /* references scored alone: */
     bdml_reference_kind alone_kind[BDML_REFERENCE_KINDS];
     double alone_error[BDML_REFERENCE_KINDS];
+    int alone_parts[BDML_REFERENCE_KINDS];
 } bdml_selection;
 
 /* By cross-validation; leaves one reference of each family in the plan. */

@@ -111,19 +111,20 @@ done:
     return status;
 }
 
-static void put(const bdml_plan *p, const judge *j, int pass, int cap, const double *error)
+static void put(const bdml_plan *p, const judge *j, int effort, int cap, const double *error)
 {
-    for (int s = 0; s < p->scores; s++) j->error[(pass * p->scores + s) * p->caps + cap] = error[s];
+    for (int s = 0; s < p->scores; s++)
+        j->error[(s * p->efforts + effort) * p->caps + cap] = error[s];
 }
 
-static bdml_status score_solve(void *user, const bdml_fit *f, int pass, int cap,
+static bdml_status score_solve(void *user, const bdml_fit *f, bool last, int effort, int cap,
                                const bdml_solve_result *r)
 {
     const judge *j = user;
     double error[BDML_PLAN_SCORES];
-    if (pass < 0 || !bdml_is_usable(r)) return BDML_OK;
+    if (!last || !bdml_is_usable(r)) return BDML_OK;
     BDML_TRY(score_metric(j, f, r->m, error));
-    put(f->plan, j, pass, cap, error);
+    put(f->plan, j, effort, cap, error);
     return BDML_OK;
 }
 
@@ -132,32 +133,26 @@ static bdml_status score_reference(const judge *j, const bdml_fit *f, bool *rest
 {
     const bdml_plan *p = f->plan;
     double error[BDML_PLAN_SCORES];
-    bool any = false;
-    if (p->cap[0] != 1.0) return BDML_OK;
-    size_t caps = (size_t)p->caps;
-    for (int pass = 0; pass < p->passes; pass++) any = any || rest[(size_t)pass * caps];
-    if (any) BDML_TRY(score_metric(j, f, NULL, error));
-    for (int pass = 0; pass < p->passes; pass++) {
-        bool *first = &rest[(size_t)pass * caps];
-        if (*first) put(p, j, pass, 0, error);
+    bool scored = false;
+    for (int effort = 0; effort < p->efforts && p->cap[0] == 1.0; effort++) {
+        bool *first = &rest[(size_t)effort * (size_t)p->caps];
+        if (*first && !scored) BDML_TRY(score_metric(j, f, NULL, error));
+        scored = scored || *first;
+        if (*first) put(p, j, effort, 0, error);
         *first = false;
     }
     return BDML_OK;
 }
 
 bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_part *part,
-                            int reference, int weight, const bool *wanted, double *error)
+                            int reference, const bool *wanted, double *error)
 {
     bdml_status status = BDML_OK;
-    bool rest[BDML_PLAN_PASSES * BDML_PLAN_CAPS], any = false;
-    int count = plan->passes * plan->caps;
+    bool rest[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS], any = false;
+    int count = plan->efforts * plan->caps;
     judge j = {.part = part, .error = error};
     bdml_fit f = {0};
-    bdml_sweep w = {.fit = &f,
-                    .weight = plan->weight[weight],
-                    .wanted = rest,
-                    .solved = score_solve,
-                    .user = &j};
+    bdml_sweep w = {.fit = &f, .wanted = rest, .solved = score_solve, .user = &j};
     double *own = NULL;
 
     memcpy(rest, wanted, sizeof *rest * (size_t)count);

@@ -1,20 +1,21 @@
 /* select.c - the candidate, by cross-validation inside the training data.
  *
- * Each part's reference, constraints and metrics come from what it learns from alone. The best reference of each
- * family, alone, becomes a candidate. Two rounds: the first scores every candidate on some parts, the second
- * goes on with those that are not clearly worse than the best. Then the smallest K is taken that is not worse than
- * the best by more than so many standard errors of the difference, part by part (setting se-rule), and among those
- * with that K the smallest error.
+ * Each part's reference, constraints and metrics come from what it learns from alone. References alone cost no solve:
+ * the best of each family are compared, and the FAMILIES best of these become candidates with every cap. Two rounds:
+ * the first scores every candidate on some parts, the second goes on with those that are not clearly worse than
+ * the best. Then the smallest K is taken that is not worse than the best by more than so many standard errors of the
+ * difference, part by part (setting se-rule), and among those with that K the smallest error.
  *
- * A job is one (part, reference, weight) with all its passes and caps in one warm-started sweep (score.c); jobs run
- * beside each other, each on one thread with its own handle, and write to their own places: the result does not
- * depend on the number of threads. */
+ * A job is one (part, reference) with all its efforts and caps in one warm-started sweep (score.c); jobs run beside each other,
+ * each on one thread with its own handle, and write to their own places: the result does not depend on the number of
+ * threads. */
 #include "train/checkpoint.h"
 #include "train/plan.h"
 
 #include <stdlib.h>
 
-static const double KEEP = 1.0; /* standard errors above the best that the second round takes */
+static const double KEEP = 0.5; /* standard errors above the best that the second round takes */
+enum { FAMILIES = 2 };          /* of references that go on */
 
 /* Everything the selection works with. */
 typedef struct selection {
@@ -23,7 +24,8 @@ typedef struct selection {
     bdml_parts parts;
     bool alone;    /* references alone: what cannot be fitted is out of the race, in silence */
     int size;      /* candidates */
-    double *error; /* by bdml_score_place; NaN: not fitted */
+    double *error; /* part by part, each by number of the candidate; NaN: not fitted */
+    double *known; /* those of the references alone: part by part, each by kind as listed */
     bool *wanted;  /* per candidate: still in the race */
     double *mean, *se;
     int done;                  /* parts scored so far */
@@ -40,23 +42,24 @@ static bool is_wanted(const selection *s, bdml_candidate c)
     return false;
 }
 
-/* Job k of the round that begins with the parts that are not scored yet. */
+/* Job k of the round that begins with the parts that are not scored yet. What is scored already, by the references
+ * alone, is not scored again. */
 static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
 {
     const selection *s = user;
     const bdml_plan *p = s->plan;
-    int job = s->done * p->references * p->weights + (int)k;
-    int part = job / p->weights / p->references;
-    bdml_candidate c = {.reference = job / p->weights % p->references, .weight = job % p->weights};
-    double *error = s->error + bdml_score_place(p, part, c);
-    bool wanted[BDML_PLAN_PASSES * BDML_PLAN_CAPS], any = false;
+    int job = s->done * p->references + (int)k, part = job / p->references;
+    bdml_candidate c = {.reference = job % p->references};
+    double *error = s->error + (size_t)job * (size_t)(p->scores * p->efforts * p->caps);
+    bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS], any = false;
 
-    for (c.pass = 0; c.pass < p->passes; c.pass++)
-        for (c.cap = 0; c.cap < p->caps; c.cap++)
-            any |= wanted[c.pass * p->caps + c.cap] = is_wanted(s, c);
+    for (c.effort = 0; c.effort < p->efforts; c.effort++)
+        for (c.cap = 0; c.cap < p->caps; c.cap++) {
+            int place = c.effort * p->caps + c.cap;
+            any |= wanted[place] = is_wanted(s, c) && isnan(error[place]);
+        }
     if (!any || (!s->alone && bdml_checkpoint_take_job(s->h, job, error))) return BDML_OK;
-    bdml_status status =
-        bdml_score_part(own, p, &s->parts.part[part], c.reference, c.weight, wanted, error);
+    bdml_status status = bdml_score_part(own, p, &s->parts.part[part], c.reference, wanted, error);
     if (s->alone) return status == BDML_ERR_DATA ? BDML_OK : status;
     /* A job cut short has solved nothing to its end: its scores are not kept. */
     if (status == BDML_OK && !bdml_jobs_stopped(own)) bdml_checkpoint_put_job(s->h, job, error);
@@ -67,7 +70,7 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
  * say) keeps its NaN, and its reason stands in s->why. */
 static bdml_status run_round(selection *s, const char *what, int to)
 {
-    int count = (to - s->done) * s->plan->references * s->plan->weights;
+    int count = (to - s->done) * s->plan->references;
     bdml_jobs jobs = {
         what, 0, count, count, bdml_threads(s->h), run_job, s, s->alone ? NULL : s->why};
     BDML_TRY(bdml_jobs_run(s->h, &jobs));
@@ -97,56 +100,6 @@ static void free_table(selection *s)
     s->wanted = NULL;
 }
 
-/* ---- references alone ------------------------------------------------------------------------------------- */
-
-/* A reference alone (K = 1) costs no solve. So the kinds that differ in a constant, how far to stretch the
- * discriminants or whether to z-score before whitening, are compared alone, on all parts; the one with the
- * smallest mean error stands for its family, of equals the first. */
-static void keep_best(bdml_plan *plan, const bdml_selection *alone)
-{
-    int best[BDML_FAMILIES], kept = 0;
-    double least[BDML_FAMILIES];
-    for (int f = 0; f < BDML_FAMILIES; f++) best[f] = -1, least[f] = INFINITY;
-    for (int r = 0; r < alone->alone; r++) {
-        bdml_reference_family f = bdml_reference_family_of(alone->alone_kind[r]);
-        double mean = alone->alone_error[r];
-        if (best[f] >= 0 && !(mean < least[f])) continue;
-        best[f] = r;
-        if (!isnan(mean)) least[f] = mean;
-    }
-    for (int r = 0; r < alone->alone; r++)
-        if (best[bdml_reference_family_of(alone->alone_kind[r])] == r)
-            plan->reference[kept++] = alone->alone_kind[r];
-    plan->references = kept;
-}
-
-static bdml_status pick_references(selection *s, bdml_selection *out)
-{
-    bdml_status status = BDML_OK;
-    bdml_plan alone = *s->plan, *plan = s->plan;
-
-    alone.weights = alone.passes = alone.caps = 1;
-    alone.cap[0] = 1.0;
-    s->plan = &alone;
-    s->alone = true;
-    BDML_GO(make_table(s, s->parts.made));
-    BDML_GO(run_round(s, "references", s->parts.made));
-    out->alone = alone.references;
-    for (int r = 0; r < alone.references; r++) {
-        double sum = 0.0;
-        for (int k = 0; k < s->parts.made; k++)
-            sum += s->error[bdml_score_place(&alone, k, (bdml_candidate){.reference = r})];
-        out->alone_kind[r] = alone.reference[r];
-        out->alone_error[r] = sum / s->parts.made;
-    }
-    keep_best(plan, out);
-done:
-    s->plan = plan;
-    s->alone = false;
-    free_table(s);
-    return status;
-}
-
 /* ---- rounds ----------------------------------------------------------------------------------------------- */
 
 /* The parts scored so far. Rows: tested over trained; pairs: parts of one size. */
@@ -158,9 +111,9 @@ static bdml_scores scores_of(const selection *s)
     return (bdml_scores){s->plan, s->done, s->error, ratio, INFINITY};
 }
 
-static bdml_status score_to(selection *s, int to)
+static bdml_status score_to(selection *s, const char *what, int to)
 {
-    BDML_TRY(run_round(s, "cross-validation", to));
+    BDML_TRY(run_round(s, what, to));
     bdml_scores scores = scores_of(s);
     bdml_summarise(&scores, s->wanted, s->mean, s->se);
     return BDML_OK;
@@ -176,18 +129,104 @@ static double rate_error(const selection *s, int best, int parts)
 }
 
 /* Leave out what is clearly worse than the best: by more than KEEP standard errors of an error rate
- * over the rows left out so far. References alone cost nothing and stay. */
-static void narrow(selection *s)
+ * over the rows left out so far. What stays in any case: stays[number], or NULL: K = 1, which is scored already. */
+static void narrow(selection *s, const bool *stays)
 {
     bdml_scores scores = scores_of(s);
     int best = bdml_best(&scores, s->wanted, s->mean);
     if (best < 0) return;
     double limit = s->mean[best] + KEEP * rate_error(s, best, s->done);
     for (int number = 0; number < s->size; number++) {
-        bool alone = s->plan->cap[bdml_candidate_at(s->plan, number).cap] == 1.0;
-        s->wanted[number] = s->wanted[number] && (alone || s->mean[number] <= limit);
+        bool stay =
+            stays ? stays[number] : s->plan->cap[bdml_candidate_at(s->plan, number).cap] == 1.0;
+        s->wanted[number] = s->wanted[number] && (stay || s->mean[number] <= limit);
     }
 }
+
+/* ---- references alone ------------------------------------------------------------------------------------- */
+
+/* The kinds that differ in a constant, how far to stretch the discriminants or whether to z-score before whitening,
+ * are compared alone; the one with the smallest mean error stands for its family, of equals the first. A family goes
+ * on when fewer than FAMILIES others are better: stays[r]. What is not wanted could not be fitted, or is out. */
+static void best_of_families(const bdml_plan *plan, const bool *wanted, const double *mean,
+                             bool *stays)
+{
+    int best[BDML_FAMILIES];
+    double least[BDML_FAMILIES];
+    for (int f = 0; f < BDML_FAMILIES; f++) best[f] = -1, least[f] = INFINITY;
+    for (int r = 0; r < plan->references; r++) {
+        bdml_reference_family f = bdml_reference_family_of(plan->reference[r]);
+        if (!wanted[r] || (best[f] >= 0 && !(mean[r] < least[f]))) continue;
+        best[f] = r;
+        least[f] = mean[r];
+    }
+    for (int r = 0; r < plan->references; r++) {
+        bdml_reference_family own = bdml_reference_family_of(plan->reference[r]);
+        int better = 0;
+        for (int f = 0; f < BDML_FAMILIES; f++)
+            better += best[f] >= 0 &&
+                      (least[f] < least[own] || (least[f] == least[own] && best[f] < best[own]));
+        stays[r] = best[own] == r && better < FAMILIES;
+    }
+}
+
+/* Two rounds as those of the candidates; what would be chosen after the first goes on in any case. */
+static bdml_status score_references(selection *s)
+{
+    bool stays[BDML_REFERENCE_KINDS];
+    BDML_TRY(score_to(s, "references", s->parts.first));
+    best_of_families(s->plan, s->wanted, s->mean, stays);
+    narrow(s, stays);
+    return s->parts.count > s->done ? score_to(s, "references", s->parts.count) : BDML_OK;
+}
+
+static bdml_status pick_references(selection *s, bdml_selection *out)
+{
+    bdml_status status = BDML_OK;
+    bdml_plan alone = *s->plan, *plan = s->plan;
+    double se[BDML_REFERENCE_KINDS];
+    bool stays[BDML_REFERENCE_KINDS];
+
+    alone.efforts = alone.caps = 1;
+    alone.cap[0] = 1.0;
+    s->plan = &alone;
+    s->alone = true;
+    s->mean = out->alone_error;
+    s->se = se;
+    BDML_GO(make_table(s, s->parts.count));
+    BDML_GO(score_references(s));
+    best_of_families(&alone, s->wanted, s->mean, stays);
+    int kept = 0;
+    for (int r = 0; r < alone.references; r++) {
+        out->alone_kind[r] = alone.reference[r];
+        out->alone_parts[r] = s->wanted[r] ? s->parts.count : s->parts.first;
+        if (stays[r]) plan->reference[kept++] = alone.reference[r];
+    }
+    if (kept > 0) plan->references = kept; /* else the candidates will tell why there is none */
+    out->alone = alone.references;
+    s->known = s->error;
+    s->error = NULL;
+done:
+    s->plan = plan;
+    s->alone = false;
+    free_table(s);
+    return status;
+}
+
+/* The references alone are the candidates of K = 1, of any effort. */
+static void use_known(const selection *s, const bdml_selection *alone)
+{
+    for (int number = 0; number < s->size && alone->alone > 0; number++) {
+        bdml_candidate c = bdml_candidate_at(s->plan, number);
+        int r = 0;
+        if (s->plan->cap[c.cap] != 1.0) continue;
+        while (alone->alone_kind[r] != s->plan->reference[c.reference]) r++;
+        for (int k = 0; k < s->parts.count; k++)
+            s->error[k * s->size + number] = s->known[k * alone->alone + r];
+    }
+}
+
+/* ---- choice -------------------------------------------------------------------------------------------- */
 
 /* The standard error of a difference over three folds of rows may come out anyhow: it counts for no more than that
  * of the error rate of the best over the rows left out, each once. */
@@ -223,11 +262,12 @@ static bdml_status run(selection *s, bdml_selection *out)
     BDML_NEW(h, out->parts, s->size);
     s->mean = out->mean;
     s->se = out->se;
-    int jobs = s->plan->references * s->plan->weights;
+    use_known(s, out);
+    int jobs = s->plan->references;
     BDML_GO(bdml_checkpoint_jobs(h, s->parts.count * jobs, s->size / jobs));
-    BDML_GO(score_to(s, s->parts.first));
-    if (!s->plan->whole) narrow(s);
-    if (s->parts.count > s->done) BDML_GO(score_to(s, s->parts.count));
+    BDML_GO(score_to(s, "cross-validation", s->parts.first));
+    if (!s->plan->whole) narrow(s, NULL);
+    if (s->parts.count > s->done) BDML_GO(score_to(s, "cross-validation", s->parts.count));
     out->candidates = s->size;
     out->chosen = choose(s);
     for (int k = 0; k < s->size; k++) out->parts[k] = s->wanted[k] ? s->done : s->parts.first;
@@ -247,6 +287,7 @@ bdml_status bdml_select(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
     if (status == BDML_OK) status = run(&s, out);
     bdml_parts_free(&s.parts);
     free_table(&s);
+    free(s.known);
     if (status != BDML_OK) bdml_selection_free(out);
     return status;
 }
