@@ -309,6 +309,40 @@ static void rounding_is_told_with_what_would_help(void **state)
     bdml_free(h);
 }
 
+/* A trace bound just under what the optimum has without one leaves little room inside the margins, and multipliers
+ * are large. The augmented Lagrangian alone stalls at gaps up to 0.45. */
+static void a_trace_just_enough_is_solved(void **state)
+{
+    static const double x[40] = {0.72,  -0.67, -0.11, 0.65,  0.61,  0.84,  0.58,  1.87,
+                                 0.24,  0.60,  2.01,  -0.98, 0.71,  0.53,  0.99,  0.43,
+                                 -1.07, -1.10, -0.20, -0.27, -0.31, -1.81, -0.87, 0.30,
+                                 -0.51, -2.47, 0.63,  -0.24, 0.07,  -1.16, 2.65,  -0.22,
+                                 -2.14, 0.22,  0.36,  0.18,  -2.01, 1.35,  0.10,  1.07};
+    static const int64_t y[8] = {0, 1, 0, 1, 0, 1, 0, 1};
+    static const double share[] = {2.0, 0.9999, 0.9995, 0.999, 0.998};
+    double trace = 1e6, before = 0.0;
+    (void)state;
+    for (size_t k = 0; k < sizeof share / sizeof *share; k++) {
+        bdml_handle *h = handle_with("hard yes kind triplet distortion 1e4 reference none scale "
+                                     "unit targets 2 impostors 2");
+        bdml_dataset *data = NULL;
+        bdml_model *model = NULL;
+        char text[32];
+        snprintf(text, sizeof text, "%.17g", share[k] * trace);
+        check_ok(h, bdml_set(h, "trace", text));
+        check_ok(h, bdml_dataset_from_arrays(h, 8, 5, x, 5, y, &data));
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        assert_string_equal(word(model, "status"), "optimal");
+        if (k == 0) trace = figure(model, "trace");
+        check_true(figure(model, "upper") >= before); /* less room, no smaller optimum */
+        before = figure(model, "lower");
+        check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+}
+
 /* ---- low rank ------------------------------------------------------------------------------------------ */
 
 /* Eigenvalues of L L', L two rows: those of M = L'L on its range. */
@@ -373,6 +407,7 @@ int main(void)
         cmocka_unit_test(near_pairs_are_met),
         cmocka_unit_test(the_largest_distortion_is_certified),
         cmocka_unit_test(rounding_is_told_with_what_would_help),
+        cmocka_unit_test(a_trace_just_enough_is_solved),
         cmocka_unit_test(the_paper_s_q_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,15 +139,22 @@ static bool balance(bdml_iterate *at, bdml_dual *dual)
     return growth != 1.0;
 }
 
-/* True when the gap has hardly changed for long: rounding, or a problem beyond the method. */
-static bool stalled(bdml_course *course, double gap)
+/* True when the gap has hardly changed for long: rounding, or a problem beyond the method. Newton's method, where it
+ * gave up far from here, is tried anew first. */
+static bool stalled(bdml_engine *e)
 {
+    bdml_course *course = &e->course;
+    double gap = bdml_bounds_gap(&e->bounds);
     if (gap < STALL_SHARE * course->stall_gap) {
         course->stall_gap = gap;
         course->stall_since = course->iterations;
     }
     bool still = isfinite(gap) && course->iterations - course->stall_since >
                                       BDML_MAX(STALL_LEAST, course->iterations / 2);
+    if (still && bdml_newton_again(&e->newton, gap)) {
+        course->stall_since = course->iterations;
+        return false;
+    }
     if (still) course->stop = BDML_STOP_STALLED;
     return still;
 }
@@ -195,7 +202,7 @@ bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
                 break;
             }
         }
-        if (stalled(course, bdml_bounds_gap(&e->bounds))) break;
+        if (stalled(e)) break;
         if (!smooth && !e->newton.on) course->table_star = balance(&e->at, &e->dual);
         if (!smooth && hard) aim_inside(&e->bounds, &e->dual);
         e->newton.on = bdml_newton_pays(e);

@@ -114,8 +114,9 @@ typedef struct bdml_newton {
     double sigma, ridge;
     double started_at; /* gap when the method took over */
     int rounds, stuck;
-    bool on;  /* the next round is one of this method */
-    bool off; /* it gave up: the augmented Lagrangian goes on alone */
+    bool on;         /* the next round is one of this method */
+    bool off;        /* it gave up: the augmented Lagrangian goes on alone, */
+    double tried_at; /* gap when that stalled and the method was tried anew */
 } bdml_newton;
 
 /* Both ends of the bracket (certificate.c). */
@@ -226,6 +227,8 @@ bdml_status bdml_newton_init(bdml_engine *e);
 void bdml_newton_free(bdml_newton *n);
 bool bdml_newton_pays(const bdml_engine *e); /* time to change over? */
 bdml_status bdml_newton_round(bdml_engine *e);
+/* After it gave up and nothing else helps: tried anew, as long as that has halved the gap. */
+bool bdml_newton_again(bdml_newton *n, double gap);
 
 /* vector.c: all constraints, row-weighted; and the projection, which is counted */
 void bdml_engine_forward(bdml_engine *e, const double *M, double *v);

@@ -105,6 +105,15 @@ bool bdml_newton_pays(const bdml_engine *e)
     return e->dual.warm || iterations * first_order > FIRST_ORDER_SHARE * newton;
 }
 
+bool bdml_newton_again(bdml_newton *n, double gap)
+{
+    if (!n->off || !(gap < 0.5 * n->tried_at)) return false;
+    n->tried_at = gap;
+    n->off = false;
+    n->rounds = n->stuck = 0;
+    return true;
+}
+
 /* ---- the dual function ---------------------------------------------------------------------- */
 
 /* S, M, eigenvectors (in T) and Phi at y, given on the active list; M_k is M_old. */

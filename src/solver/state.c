@@ -103,6 +103,7 @@ static void walk_newton(walk *w, bdml_newton *n)
     small(w, INT32_MAX, &n->stuck);
     flag(w, &n->on);
     flag(w, &n->off);
+    number(w, &n->tried_at);
 }
 
 static void walk_active(walk *w, bdml_engine *e)

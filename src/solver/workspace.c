@@ -60,7 +60,7 @@ bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
     e->scaled.terms.space = p->A.space;
     e->active.terms.space.comm = p->comm;
     e->course.started = bdml_now();
-    e->course.stall_gap = e->bounds.upper = e->dual.before = INFINITY;
+    e->newton.tried_at = e->course.stall_gap = e->bounds.upper = e->dual.before = INFINITY;
     e->bounds.lower = -INFINITY;
     e->dual.aim = e->at.step_inv = 1.0;
     if (s->set == BDML_SET_HULL) BDML_NEW(h, e->scaled.hull, 2 * (size_t)p->d);

@@ -65,7 +65,7 @@ static json_t *certificate(const bdml_solved *s, const bdml_evidence *e)
                                         [BDML_STOP_ITERATIONS] = "iterations",
                                         [BDML_STOP_TIME] = "time",
                                         [BDML_STOP_CANCELLED] = "request",
-                                        [BDML_STOP_STALLED] = "rounding"};
+                                        [BDML_STOP_STALLED] = "stall"};
     const bdml_solve_result *r = s->result;
     bool infeasible = r->outcome == BDML_INFEASIBLE, approximate = r->outcome == BDML_APPROXIMATE;
     json_t *o = json_object();

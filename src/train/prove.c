@@ -47,12 +47,12 @@ static bdml_status prove_bracket(bdml_handle *h, const bdml_dataset *data, const
     return bdml_prove(h, model, model->evidence, data, p);
 }
 
-/* The solver saw its own rounding keep the bracket open. */
+/* The solver made no progress any more: where the data lie badly, for the same reason. */
 static bool stalled(const bdml_model *model)
 {
     const json_t *o = json_object_get(model->info, "certificate");
     const char *by = json_string_value(json_object_get(o, "stopped_by"));
-    return by && strcmp(by, "rounding") == 0;
+    return by && strcmp(by, "stall") == 0;
 }
 
 static bdml_status claim_bracket(bdml_handle *h, const bdml_dataset *data, bdml_model *model)
@@ -65,14 +65,14 @@ static bdml_status claim_bracket(bdml_handle *h, const bdml_dataset *data, bdml_
     e->lower = p.lower;
     e->upper = p.upper;
     bool within = bdml_evidence_gap(e) <= e->gap_asked;
-    bool rounding = !within && (e->claim == BDML_CLAIM_OPTIMAL || stalled(model));
+    bool rounding = !within && e->claim == BDML_CLAIM_OPTIMAL, stall = !within && stalled(model);
     e->claim = within ? BDML_CLAIM_OPTIMAL : BDML_CLAIM_STOPPED;
-    if (rounding) {
-        BDML_TRY(bdml_placement_help(h, data, help));
+    if (rounding || stall) BDML_TRY(bdml_placement_help(h, data, help));
+    rounding = rounding || help[0];
+    if (rounding)
         bdml_log(h, BDML_LOG_WARNING,
                  "stopped by rounding: a gap of %.2g is proven where %.2g was asked%s%s",
                  bdml_evidence_gap(e), e->gap_asked, help[0] ? "; " : "", help);
-    }
     return bdml_describe_proven(h, rounding, help, model);
 }
 
