@@ -61,7 +61,8 @@ typedef struct bdml_verdict {
     bool confirmed;          /* nothing that was looked at fails, and the level asked for holds */
     int checks;
     bdml_check check[BDML_CHECKS_MAX];
-    double kappa, lower, upper, worst_margin;
+    double kappa, lower, upper;
+    double factor; /* hard form: times this the metric meets every margin, 1 but for rounding */
 } bdml_verdict;
 
 /* Add a check and its figures. fields: names as in the file ("certificate.gap", "width"). */

@@ -74,31 +74,34 @@ static bool is_null(const json_t *o, const char *key)
 }
 
 /* The constraints that are named as contradicting each other are those of the largest multipliers, the largest first,
- * with their rows. */
+ * with their rows. The multipliers of a proof may have been put on a grid, so coarse at most, after they were told. */
 static bool names_constraints(const bdml_plain *w, const json_t *list)
 {
+    static const double GRID = 0x1p-10; /* of the largest */
     enum { NAMED = 20 };
-    size_t i, count = 0;
+    size_t i, named = json_array_size(list), above = 0;
     const json_t *o;
-    double last = INFINITY;
+    double last = INFINITY, grid = 0.0;
     json_array_foreach(list, i, o)
     {
         int64_t t = json_integer_value(json_object_get(o, "constraint"));
         const json_t *near = json_object_get(o, "j");
         double y = json_number_value(json_object_get(o, "multiplier"));
         int32_t rows[3];
+        if (i == 0) grid = GRID * y;
         if (bdml_constraints_at(w->c, t, rows) != BDML_OK) return false;
         bool same = rows[0] == json_integer_value(json_object_get(o, "i")) &&
                     rows[2] == json_integer_value(json_object_get(o, "k")) &&
                     (rows[1] < 0 ? json_is_null(near) : rows[1] == json_integer_value(near)) &&
-                    y > 0.0 && y == w->y[t] && y <= last;
+                    y > 0.0 && y <= last && fabs(y - w->y[t]) <= grid;
         for (size_t k = 0; same && k < i; k++)
             same = json_integer_value(json_object_get(json_array_get(list, k), "constraint")) != t;
         if (!same) return false;
         last = y;
     }
-    for (int64_t t = 0; t < w->c->m; t++) count += w->y[t] > (i == NAMED ? last : 0.0);
-    return json_is_array(list) && (i == NAMED ? count < NAMED : count == i);
+    double least = named < NAMED ? 0.0 : last; /* all others are not above it */
+    for (int64_t t = 0; t < w->c->m; t++) above += w->y[t] > least + grid;
+    return named > 0 && named <= NAMED && above <= named;
 }
 
 static bool words_of_a_proof(const bdml_plain *w, const json_t *o)
@@ -114,7 +117,8 @@ static bool words_of_a_proof(const bdml_plain *w, const json_t *o)
 static bool words_of_a_metric(const bdml_plain *w, const json_t *o)
 {
     const bdml_evidence *e = w->e;
-    double kappa = json_number_value(json_object_get(o, "kappa")), trace = 0.0;
+    const json_t *said = json_object_get(o, "kappa");
+    double kappa = json_is_null(said) ? INFINITY : json_number_value(said), trace = 0.0;
     bool approximate = e->claim == BDML_CLAIM_APPROXIMATE;
     for (size_t i = 0; i < (size_t)w->d; i++) trace += (double)w->metric[i * (size_t)w->d + i];
     bool same = says_number(o, "lower", e->lower) && says_about(o, "trace", trace, 1e-7) &&

@@ -21,42 +21,6 @@ static const double MOST_WORK = 1e10; /* multiplications; beyond, only some anch
 
 /* ---- distances ------------------------------------------------------------------------------------------- */
 
-/* How far a point that is computed in doubles may be off: eps times the sizes that went into it. */
-static bdml_status point_errors(bdml_handle *h, const bdml_plain *w, double *error)
-{
-    bdml_status status = BDML_OK;
-    const bdml_prepare *p = &w->model->prepare;
-    const double *reference = w->e->reference;
-    size_t d = (size_t)w->model->d;
-    long double *scaled = NULL, *x = NULL;
-
-    BDML_NEW(h, scaled, p->d_in);
-    BDML_NEW(h, x, d);
-    for (int64_t i = 0; i < w->n; i++) {
-        long double square = 0.0L;
-        bdml_plain_prepare(p, w->data->x + i * w->data->d, scaled, x);
-        for (size_t k = 0; p->basis && k < d; k++) { /* sizes instead of sums */
-            x[k] = 0.0L;
-            for (int j = 0; j < p->d_in; j++)
-                x[k] += fabsl(p->basis[k * (size_t)p->d_in + (size_t)j]) *
-                        (fabsl(scaled[j]) + fabs(p->center[j]));
-        }
-        for (size_t k = 0; k < (size_t)w->d; k++) {
-            long double size = reference ? 0.0L : x[k];
-            for (size_t j = 0; reference && j < d; j++)
-                size += fabsl(reference[k * d + j]) * fabsl(x[j]);
-            square += size * size;
-        }
-        bool exact = bdml_prepare_is_identity(p) && !reference;
-        double terms = 8.0 + 2.0 * p->d_in + 2.0 * (double)d;
-        error[i] = exact ? 0.0 : terms * DBL_EPSILON * (double)sqrtl(square);
-    }
-done:
-    free(scaled);
-    free(x);
-    return status;
-}
-
 /* Squared distances of all rows from row i, from below and from above. */
 static void measure(bdml_mined *m, int64_t i)
 {
@@ -312,7 +276,7 @@ bdml_status bdml_check_mining(bdml_handle *h, bdml_plain *w, const bdml_stated *
         return BDML_OK;
     }
     BDML_GO(bdml_mined_open(h, w, s, &m));
-    BDML_GO(point_errors(h, w, m.error));
+    BDML_GO(bdml_plain_errors(h, w, m.error));
     BDML_GO(bdml_mined_shape(h, &m, &shape));
     double work = (double)m.anchors * (double)w->n * (double)w->d;
     int64_t step = work > MOST_WORK ? (int64_t)ceil(work / MOST_WORK) : 1;

@@ -1,6 +1,7 @@
 /* plain.c - points, objective and sums over constraints, one after the other in extended precision. */
 #include "certify/plain.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 /* ---- points ------------------------------------------------------------------------------------- */
@@ -81,6 +82,42 @@ bdml_status bdml_plain_points(bdml_handle *h, const bdml_model *model, const bdm
 done:
     free(u);
     free(first);
+    return status;
+}
+
+/* How far a point that is computed in doubles may be off: eps times the sizes that went into it. */
+bdml_status bdml_plain_errors(bdml_handle *h, const bdml_plain *w, double *error)
+{
+    bdml_status status = BDML_OK;
+    const bdml_prepare *p = &w->model->prepare;
+    const double *reference = w->e->reference;
+    size_t d = (size_t)w->model->d;
+    long double *scaled = NULL, *x = NULL;
+
+    BDML_NEW(h, scaled, p->d_in);
+    BDML_NEW(h, x, d);
+    for (int64_t i = 0; i < w->n; i++) {
+        long double square = 0.0L;
+        bdml_plain_prepare(p, w->data->x + i * w->data->d, scaled, x);
+        for (size_t k = 0; p->basis && k < d; k++) { /* sizes instead of sums */
+            x[k] = 0.0L;
+            for (int j = 0; j < p->d_in; j++)
+                x[k] += fabsl(p->basis[k * (size_t)p->d_in + (size_t)j]) *
+                        (fabsl(scaled[j]) + fabs(p->center[j]));
+        }
+        for (size_t k = 0; k < (size_t)w->d; k++) {
+            long double size = reference ? 0.0L : x[k];
+            for (size_t j = 0; reference && j < d; j++)
+                size += fabsl(reference[k * d + j]) * fabsl(x[j]);
+            square += size * size;
+        }
+        bool exact = bdml_prepare_is_identity(p) && !reference;
+        double terms = 8.0 + 2.0 * p->d_in + 2.0 * (double)d;
+        error[i] = exact ? 0.0 : terms * DBL_EPSILON * (double)sqrtl(square);
+    }
+done:
+    free(scaled);
+    free(x);
     return status;
 }
 

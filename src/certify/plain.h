@@ -38,6 +38,9 @@ void bdml_plain_close(bdml_plain *w);
 bdml_status bdml_plain_points(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                               const bdml_dataset *data, long double *x, long double *p);
 
+/* How far each point p_i may be off when it is computed in doubles, n numbers. */
+bdml_status bdml_plain_errors(bdml_handle *h, const bdml_plain *w, double *error);
+
 /* w->g */
 bdml_status bdml_plain_objective(bdml_handle *h, bdml_plain *w);
 /* S = (1/n) sum (p_i - c_i)(p_i - c_i)', c_i the mean of the class of i, of n rows of d; y NULL: one class. */

@@ -16,6 +16,8 @@
 static const double CONSTANT = 16 * DBL_EPSILON;
 /* Relative error of what a solver in doubles makes of a covariance. */
 static const double FITTED = 1e-9;
+/* From this error on nothing is told. */
+static const double TOO_FEW_DIGITS = 1e-3;
 /* Multiplications that refitting a PCA may take. */
 static const double MOST_WORK = 2e10;
 
@@ -111,7 +113,8 @@ typedef struct pca {
     long double *c;      /* d x d: covariance of the scaled rows */
     long double *lambda; /* its eigenvalues, ascending */
     long double *row, *mean;
-    double size; /* largest |u| */
+    double size;  /* largest |u| */
+    double error; /* relative, of what doubles make of the covariance and its eigenvectors */
 } pca;
 
 /* u = the scaled row i. */
@@ -165,7 +168,7 @@ static bool is_eigenbasis(const bdml_plain *w, const pca *a)
         for (size_t r = 0; r < d; r++) {
             long double v = 0.0L;
             for (size_t j = 0; j < d; j++) v += a->c[r * d + j] * b[j];
-            if (!(fabsl(v - a->lambda[d - 1 - (size_t)k] * b[r]) <= FITTED * most)) return false;
+            if (!(fabsl(v - a->lambda[d - 1 - (size_t)k] * b[r]) <= a->error * most)) return false;
         }
     }
     return true;
@@ -182,10 +185,10 @@ static bool is_count(const bdml_plain *w, const pca *a, double asked)
         kept += a->lambda[a->d - 1 - k];
     }
     long double next = p->d_out < a->d ? a->lambda[a->d - 1 - p->d_out] : 0.0L;
-    bool rank = next <= FITTED * a->lambda[a->d - 1]; /* no variance is left */
-    if (!(fabsl(p->variance - kept / total) <= FITTED)) return false;
+    bool rank = next <= a->error * a->lambda[a->d - 1]; /* no variance is left */
+    if (!(fabsl(p->variance - kept / total) <= a->error)) return false;
     if (asked >= 1.0) return p->d_out == asked || (p->d_out < asked && rank);
-    return before <= (asked + FITTED) * total && (rank || kept >= (asked - FITTED) * total);
+    return before <= (asked + a->error) * total && (rank || kept >= (asked - a->error) * total);
 }
 
 static bool is_center(const bdml_plain *w, const pca *a)
@@ -212,8 +215,15 @@ static bdml_status refit(bdml_handle *h, bdml_plain *w, double asked)
     BDML_NEW(h, a.mean, d);
     covariance(w, &a);
     memcpy(copy, a.c, d * d * sizeof *copy);
-    bool fits = bdml_plain_eigenvalues(a.d, copy, a.lambda) && is_center(w, &a) &&
-                is_eigenbasis(w, &a) && is_count(w, &a, asked);
+    bool found = bdml_plain_eigenvalues(a.d, copy, a.lambda) && a.lambda[d - 1] > 0.0L;
+    a.error = FITTED + 64.0 * DBL_EPSILON * a.size / (double)sqrtl(a.lambda[d - 1]);
+    if (found && !(a.error < TOO_FEW_DIGITS)) {
+        bdml_verdict_trust(w->v, "PCA", PCA_FIELDS,
+                           "PCA taken on trust: the data lie so far from the origin that too few "
+                           "digits are left");
+        goto done;
+    }
+    bool fits = found && is_center(w, &a) && is_eigenbasis(w, &a) && is_count(w, &a, asked);
     bdml_verdict_note(w->v, BDML_LEVEL_PROBLEM, "PCA", PCA_FIELDS, fits,
                       fits ? "%d of %d components, eigenvectors of the covariance of the data"
                            : "the %d of %d components are not those of the data",

@@ -70,7 +70,9 @@ static void put_claim(text *t, const bdml_evidence *e)
         return;
     case BDML_CLAIM_OPTIMAL:
     case BDML_CLAIM_STOPPED:
-        put(t, ": the model's M is a %s", kind);
+        put(t, ": the model's M");
+        if (v->factor > 1.0 + 1e-7) put(t, " times %.12g", v->factor);
+        put(t, " is a %s", kind);
         put_set(t, e, "");
         put(t,
             "%s, its objective is at most %.12g, and no such metric has one below %.12g: a gap of "

@@ -105,7 +105,11 @@ def test_certificate(wine):
     c = metric.certificate_
     assert c.status == "optimal" and c.lower <= c.upper and c.gap < 1e-3 and c.kappa <= 20 * (1 + 1e-6)
     verdict = c.verify(X, names)
-    assert verdict and "confirmed" in str(verdict)
+    assert verdict and "confirmed at level problem" in str(verdict)
+    assert {"field": "evidence.far", "level": "problem"} in verdict.checked
+    assert "times.fit" in [o["field"] for o in verdict.not_checked] and "kappa(M) <= 20" in verdict.statement
+    assert c.verify(X, names, level="numbers").level == "numbers"
+    assert c.verify(X, names, level="repeat").level == "repeat"
     other = X.copy()
     other[0, 0] += 1
     assert not c.verify(other, names)

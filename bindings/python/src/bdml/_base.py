@@ -311,14 +311,16 @@ class Checker:
         self._model = model
         self._missing = missing
 
-    def __call__(self, X: Any, y: Any = None) -> Verdict:
+    def __call__(self, X: Any, y: Any = None, level: str = "auto") -> Verdict:
         x = check_array(X, dtype=_TYPES, **{_FINITE: True if self._missing == "error" else "allow-nan"})
         classes, codes = (None, None) if y is None else np.unique(np.asarray(y), return_inverse=True)
-        with Call({"missing": self._missing}) as call:
+        with Call({"missing": self._missing, "level": level}) as call:
             data = call.dataset(x, codes, classes)
             confirmed = ffi.new("int *")
             o = call.json(lib.bdml_certify_model, self._model.c, data, confirmed)
-        return Verdict(bool(confirmed[0]), o["claim"], o["checks"])
+        return Verdict(
+            bool(confirmed[0]), o["claim"], o["checks"], o["level"], o["statement"], o["checked"], o["not_checked"]
+        )
 
 
 def _different(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,18 +8,28 @@ from typing import Any, Callable
 
 @dataclass
 class Verdict:
-    """What the independent checker found; true when every check holds."""
+    """What the independent checker found; true when nothing that it looked at fails.
+
+    level: "numbers" (the claim holds for the problem in the model), "problem" (that is what data and settings
+    give) or "repeat" (training again gives the same model); None when not even the numbers hold. checked and
+    not_checked: every field of the model, with its level or the reason.
+    """
 
     confirmed: bool
     claim: str
     checks: list[dict[str, Any]]
+    level: str | None = None
+    statement: str = ""
+    checked: list[dict[str, str]] = field(default_factory=list, repr=False)
+    not_checked: list[dict[str, str]] = field(default_factory=list, repr=False)
 
     def __bool__(self) -> bool:
         return self.confirmed
 
     def __str__(self) -> str:
-        lines = [f"{'confirmed' if self.confirmed else 'NOT confirmed'}: {self.claim}"]
-        lines += [f"  {'ok    ' if c['passed'] else 'FAILED'} {c['check']}: {c['detail']}" for c in self.checks]
+        words = {"holds": "ok     ", "fails": "FAILED ", "trusted": "trusted"}
+        lines = [f"{'confirmed at level ' + str(self.level) if self.confirmed else 'NOT confirmed'}: {self.claim}"]
+        lines += [f"  {words[c['finding']]} {c['level']:8} {c['check']}: {c['detail']}" for c in self.checks]
         return "\n".join(lines)
 
 
@@ -35,11 +45,14 @@ class Certificate:
     kappa: float | None
     reference: str | None
     details: dict[str, Any] = field(repr=False)
-    _check: Callable[[Any, Any], Verdict] = field(repr=False, compare=False)
+    _check: Callable[..., Verdict] = field(repr=False, compare=False)
 
-    def verify(self, X: Any, y: Any = None) -> Verdict:
-        """Check the claim against the data it was learned from, by code that shares nothing with the solver."""
-        return self._check(X, y)
+    def verify(self, X: Any, y: Any = None, level: str = "auto") -> Verdict:
+        """Check the claim against the data it was learned from, by code that shares nothing with the solver.
+
+        level: how far; "auto" is the highest of "numbers" and "problem" that holds, "repeat" trains again.
+        """
+        return self._check(X, y, level)
 
 
 class InfeasibleError(ValueError):
