@@ -654,6 +654,8 @@ static void reaches(const char *settings, const char *name, const char *level)
     if (!json_is_true(json_object_get(o, "confirmed")) || strcmp(level_of(o), level) != 0)
         fail_msg("%s: %s", settings, json_dumps(o, JSON_INDENT(1)));
     check_true(lists(o, "not_checked", "times.fit"));
+    const char *statement = json_string_value(json_object_get(o, "statement"));
+    check_true(!strstr(statement, "with the settings") == (strcmp(level, "problem") != 0));
     check_true(lists(o, "checked", "map") && !lists(o, "not_checked", "map"));
     bool derived = strcmp(level, "problem") == 0;
     check_true(lists(o, derived ? "checked" : "not_checked", "evidence.far"));
@@ -734,6 +736,24 @@ static void test_other_problem(void **state)
             json_object_del(settings, others[k].name);
     }
     confirm(h, model, data, "optimal");
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+/* Points so far away that doubles do not tell their neighbours: the numbers hold, the rule is taken on trust. */
+static void test_far_away(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/iris.csv");
+    for (int64_t k = 0; k < data->n * data->d; k++) data->x[k] += 1e12;
+    bdml_model *model =
+        train(h, data, "reference zscore hard yes kind pair distortion 3 gap 1e-2", BDML_OK);
+    json_t *o = certify(h, model, data);
+    if (!json_is_true(json_object_get(o, "confirmed")))
+        fail_msg("%s", json_dumps(o, JSON_INDENT(1)));
+    assert_string_equal(level_of(o), "numbers");
+    check_true(lists(o, "not_checked", "evidence.far"));
+    json_decref(o);
     bdml_free_model(model);
     bdml_free_dataset(data);
 }
@@ -854,6 +874,7 @@ int main(void)
         handle_test(test_infeasible_units),
         cmocka_unit_test(test_levels),
         handle_test(test_other_problem),
+        handle_test(test_far_away),
         cmocka_unit_test(test_eigenvectors),
         handle_test(test_trouble),
         handle_test(test_memory),

@@ -293,8 +293,9 @@ static json_t *lie_about(const json_t *v, const char *field, int k, const char *
     k -= 4;
     if (json_is_number(v) && k < 5) {
         *kind = number[k];
-        double lie[] = {x ? -x : -1, x ? 0 : 0.5, 1e300, x ? x * 1.0001 : 1e-4,
-                        x ? x * 0.9999 : 1e-9};
+        bool some = x != 0;
+        double lie[] = {some ? -x : -1, some ? 0 : 0.5, 1e300, some ? x * 1.0001 : 1e-4,
+                        some ? x * 0.9999 : 1e-9};
         if (json_is_integer(v)) {
             json_int_t i = json_integer_value(v),
                        whole[] = {-i - 1, i ? 0 : 2, (json_int_t)1 << 40, i + 2, i - 1};

@@ -18,6 +18,9 @@
 #include <stdlib.h>
 
 static const double MOST_WORK = 1e10; /* multiplications; beyond, only some anchors are looked at */
+/* A point that may be off by this share of its distance from the others could have other neighbours: where that is so
+ * for more than a few anchors, a rule that nothing contradicts says little. */
+static const double VAGUE = 1e-3, FEW = 0.01;
 
 /* ---- distances ------------------------------------------------------------------------------------------- */
 
@@ -26,6 +29,7 @@ static void measure(bdml_mined *m, int64_t i)
 {
     size_t d = (size_t)m->w->d;
     const double *a = m->p + (size_t)i * d;
+    double square = 0.0;
     for (int64_t j = 0; j < m->w->n; j++) {
         const double *b = m->p + (size_t)j * d;
         double sum = 0.0;
@@ -34,7 +38,9 @@ static void measure(bdml_mined *m, int64_t i)
         double t = 2.0 * sqrt(sum) * e + e * e + 4.0 * (8.0 + (double)d) * DBL_EPSILON * sum;
         m->low[j] = fmax(sum - t, 0.0);
         m->high[j] = sum + t;
+        square += sum / (double)m->w->n;
     }
+    m->vague += m->error[i] > VAGUE * sqrt(square);
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------- */
@@ -222,7 +228,12 @@ static void say(bdml_plain *w, const bdml_mined *m, bool fits, int64_t step, con
                                         [BDML_RULE_NEAREST] = "nearest",
                                         [BDML_RULE_BALL] = "ball"};
     const char *rule = m->random > 0 ? "the recipe" : rules[m->rule];
-    if (fits && step > 1)
+    if (fits && (double)m->vague > FEW * (double)m->anchors)
+        bdml_verdict_trust(w->v, "constraints", fields,
+                           "constraints taken on trust: doubles do not tell the distances by which "
+                           "rule %s chooses",
+                           rule);
+    else if (fits && step > 1)
         bdml_verdict_trust(w->v, "constraints", fields,
                            "constraints taken on trust: for %lld rows rule %s was evaluated for "
                            "one in %lld only (and holds there)",

@@ -25,6 +25,7 @@ typedef struct bdml_mined {
     /* the points */
     double *p, *error; /* n rows of w->d; how far each may be off */
     double *low, *high, *best;
+    int64_t vague; /* anchors whose distances are not told well enough to choose by */
     /* of one anchor */
     unsigned char *target, *impostor;
     int64_t take_targets, take_impostors; /* how many of them; -1: the rule does not say */

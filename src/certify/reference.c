@@ -94,15 +94,6 @@ done:
 
 /* ---- whitening ------------------------------------------------------------------------------------------- */
 
-/* Does the training count given constraints, beside classes or instead of them? */
-static bool has_pairs(const bdml_stated *s)
-{
-    const bdml_constraint_options *c = &s->o->constraints;
-    return s->origin == BDML_ORIGIN_GIVEN ||
-           (s->origin == BDML_ORIGIN_FILES && !c->targets_file.value[0] &&
-            !c->impostors_file.value[0] && !c->triplets_file.value[0]);
-}
-
 static void pair_covariance(remake *r)
 {
     const bdml_constraints *c = r->w->c;
@@ -154,7 +145,7 @@ static bdml_status shrinkage(bdml_handle *h, const remake *r, const int32_t *y, 
     long double fourth, trace = 0.0L, square = 0.0L;
 
     *s = set->value;
-    if (set->given || has_pairs(r->s)) return BDML_OK;
+    if (set->given || r->s->given) return BDML_OK;
     BDML_TRY(fourth_moment(h, r, y, &fourth));
     for (size_t e = 0; e < d * d; e++) {
         square += r->a[e] * r->a[e];
@@ -207,7 +198,7 @@ static bdml_status whiten(bdml_handle *h, remake *r)
     long double s, trace = 0.0L, *f = NULL;
 
     BDML_NEW(h, f, d);
-    if (!y && has_pairs(r->s) && w->c->targets > 0)
+    if (!y && r->s->given && w->c->targets > 0)
         pair_covariance(r);
     else
         BDML_GO(bdml_plain_within(h, w->n, r->rows, r->p, y, w->data->classes, r->a));

@@ -166,7 +166,8 @@ static bool derive(const bdml_plain *w, bdml_stated *s)
     s->margin = v->margin.value;
     s->R = v->trace.value > 0.0 ? v->trace.value : INFINITY;
     s->gap = paper && !v->gap.given ? 1e-2 : v->gap.value;
-    if ((alone || s->origin == BDML_ORIGIN_GIVEN) && are_pairs(w->c) && open) {
+    s->given = alone || s->origin == BDML_ORIGIN_GIVEN;
+    if (s->given && are_pairs(w->c) && open) {
         s->pairs = true;
         s->threshold = BDML_THRESHOLD_ALIKE;
         if (v->softness.automatic) s->softness = 1.5;

@@ -26,7 +26,8 @@ typedef struct bdml_stated {
     const bdml_options *o;
     bdml_origin origin;
     bool chosen; /* cross-validation chose some of what follows; its word is taken for which */
-    bool pairs;  /* given pairs, whose classes count for nothing */
+    bool given;  /* constraints came with the points: from a program, or a file of pairs alone */
+    bool pairs;  /* and are pairs whose cap is left open: classes count for nothing */
     const char *reference; /* a kind, or the name of a file */
     double K, softness;
     int passes; /* times that neighbours were mined */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { SIZE = 1200 };
+enum { SIZE = 4000 };
 
 typedef struct text {
     const bdml_verdict *v;
@@ -84,11 +84,36 @@ static void put_claim(text *t, const bdml_evidence *e)
     }
 }
 
+/* The settings that give this problem, and what cross-validation chose for those left open. */
+static void put_settings(text *t, const bdml_model *m)
+{
+    static const char *const choices[] = {"reference", "distortion", "weight", "passes", "score"};
+    const json_t *selection = json_object_get(m->info, "selection");
+    const char *name;
+    json_t *value;
+    json_t *settings = json_object_get(m->info, "settings");
+    put(t, " This problem is what the data give with %s",
+        json_object_size(settings) > 0 ? "the settings" : "default settings");
+    json_object_foreach(settings, name, value)
+        put(t, " %.40s %.100s,", name, json_string_value(value));
+    if (t->s[t->used - 1] == ',') t->used--;
+    if (json_object_get(selection, "distortion")) {
+        put(t, " and the choices");
+        for (size_t k = 0; k < sizeof choices / sizeof *choices; k++) {
+            value = json_object_get(selection, choices[k]);
+            if (json_is_string(value)) put(t, " %s %.40s", choices[k], json_string_value(value));
+            if (json_is_number(value)) put(t, " %s %.12g", choices[k], json_number_value(value));
+        }
+    }
+    put(t, ".");
+}
+
 char *bdml_statement(bdml_handle *h, const bdml_model *model, const bdml_verdict *v)
 {
     text t = {.v = v, .s = bdml_calloc(h, SIZE, 1)};
     if (!t.s) return NULL;
     put_problem(&t, model);
     put_claim(&t, model->evidence);
+    if (v->level >= BDML_LEVEL_PROBLEM) put_settings(&t, model);
     return t.s;
 }

@@ -150,8 +150,7 @@ static bdml_score_kind stated_score(const bdml_plain *w, const bdml_stated *s)
 bdml_status bdml_check_threshold(bdml_handle *h, bdml_plain *w, const bdml_stated *s)
 {
     const bdml_model *m = w->model;
-    bool given = s->origin == BDML_ORIGIN_GIVEN || s->origin == BDML_ORIGIN_FILES;
-    bool pairs = given && w->c->targets > 0;
+    bool pairs = s->given && w->c->targets > 0;
     for (int64_t t = 0; pairs && t < w->c->m; t++) pairs = w->c->near[t] < 0;
     if (!m->l) return BDML_OK;
     bdml_score_kind score = pairs ? stated_score(w, s) : BDML_SCORE_DISTANCE;
