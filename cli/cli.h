@@ -326,6 +326,7 @@ bdml_status cli_transform(cli *c);
 bdml_status cli_neighbors(cli *c);
 bdml_status cli_eval(cli *c);
 bdml_status cli_path(cli *c);
+bdml_status cli_retrieve(cli *c);
 bdml_status cli_convert(cli *c);
 bdml_status cli_info(cli *c);
 bdml_status cli_info_model(cli *c, const char *path); /* cmd_info_model.c */

@@ -85,6 +85,23 @@ static const cli_command commands[] = {
      "bdml path segment.csv --plot segment.svg\n"
      "bdml path iris.csv --grid 1,10,100 --se-rule 0 -o iris-path.csv",
      cli_path},
+    {"retrieve", "DATA", "[--methods A,B,C] [--grid K,K,... [--plot FILE.svg]]",
+     "measure retrieval among classes not trained on",
+     "What does a metric do to classes that it has not seen? Each split keeps a share of the "
+     "classes "
+     "(--unseen) from training, and of the others some rows (--test-fraction). Methods are trained "
+     "on the rest; then every row that is left looks for rows of its class, among the unseen "
+     "classes and, by itself, among the seen ones. Reports recall@1 (that the nearest row is of "
+     "the "
+     "class) and mAP@R in percent against the space as it is (method euclidean on the same "
+     "preparation), paired by split; --json has all measures. With --grid method bdml is learned "
+     "at each distortion K relative to the prepared points, and --plot draws both "
+     "against K.",
+     COMMON "plot retrieve path input prepare train methods constraints --search --candidates "
+            "--methods --splits --test-fraction --jobs",
+     "bdml retrieve vectors.npz --methods whiten,lda,bdml --splits 10\n"
+     "bdml retrieve segment.csv --scale zscore --grid 1,3,10,100,1e4,1e6 --plot unseen.svg",
+     cli_retrieve},
     {"verify", "DATA", "--pairs-file PAIRS [--methods A,B,C]",
      "measure how well methods tell same pairs from different ones",
      "Are two rows of DATA the same person, product, text? PAIRS has lines fold,i,j,same (or "
@@ -185,7 +202,8 @@ static const cli_command commands[] = {
     {"plot", "[RUN] [RUN] [RUN]", "--figure NAME -o FILE", "draw one figure of a result",
      "Draws one of the pictures of 'bdml report' alone, as .svg, .png or .pdf by the ending of "
      "FILE: "
-     "errors, path, roc, view, spectrum, convergence, or ellipsoids (the paper's Figure 1, which "
+     "errors, path, unseen, roc, view, spectrum, convergence, or ellipsoids (the paper's Figure 1, "
+     "which "
      "needs no result). RUN: what a command printed with --json.",
      COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot},
     {"export", "MODEL [DATA]", "-o FILE [--what L|M] [--certificate]",

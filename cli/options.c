@@ -31,6 +31,7 @@ static const struct {
     {"evaluate", "Evaluation"},
     {"domains", "Domains"},
     {"adapt", "Domain adaptation"},
+    {"retrieve", "Retrieval"},
     {"verify", "Verification"},
     {"predict", "Prediction"},
     {"query", "Neighbour lists"},

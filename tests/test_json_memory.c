@@ -22,7 +22,7 @@ static bdml_status make_adapted(bdml_handle *h, const bdml_dataset *data, char *
     return bdml_adapt(h, data, data, json);
 }
 
-static bdml_dataset *some_points(bdml_handle *h)
+static bdml_dataset *some_points(bdml_handle *h, int classes)
 {
     enum { N = 24, D = 3 };
     double x[N * D];
@@ -30,7 +30,7 @@ static bdml_dataset *some_points(bdml_handle *h)
     bdml_rng r = bdml_rng_make(7, 1);
     bdml_dataset *data;
     for (int i = 0; i < N; i++) {
-        y[i] = i % 2;
+        y[i] = i % classes;
         for (int j = 0; j < D; j++) x[i * D + j] = 5.0 + (double)y[i] + 0.2 * bdml_rng_normal(&r);
     }
     check_ok(h, bdml_dataset_from_arrays(h, N, D, x, D, y, &data));
@@ -46,9 +46,9 @@ static void drop_times(char *json)
     }
 }
 
-static void whole_or_error(bdml_handle *h, make_fn make)
+static void whole_or_error(bdml_handle *h, int classes, make_fn make)
 {
-    bdml_dataset *data = some_points(h);
+    bdml_dataset *data = some_points(h, classes);
     char *whole, *text;
     int64_t failures = 0;
     countdown = 0;
@@ -84,7 +84,16 @@ static void evaluation(void **state)
     bdml_handle *h = *state;
     check_ok(h, bdml_set(h, "methods", "euclidean,whiten"));
     check_ok(h, bdml_set(h, "splits", "2"));
-    whole_or_error(h, bdml_evaluate);
+    whole_or_error(h, 2, bdml_evaluate);
+}
+
+static void retrieval(void **state)
+{
+    bdml_handle *h = *state;
+    check_ok(h, bdml_set(h, "methods", "whiten"));
+    check_ok(h, bdml_set(h, "grid", "3"));
+    check_ok(h, bdml_set(h, "splits", "2"));
+    whole_or_error(h, 4, bdml_retrieve);
 }
 
 static void adaptation(void **state)
@@ -93,7 +102,7 @@ static void adaptation(void **state)
     check_ok(h, bdml_set(h, "methods", "euclidean,whiten"));
     check_ok(h, bdml_set(h, "trials", "2"));
     check_ok(h, bdml_set(h, "dimensions", "2"));
-    whole_or_error(h, make_adapted);
+    whole_or_error(h, 2, make_adapted);
 }
 
 static void verification(void **state)
@@ -107,7 +116,7 @@ static void verification(void **state)
     check_ok(h, bdml_set(h, "pairs-file", path));
     check_ok(h, bdml_set(h, "methods", "euclidean,whiten"));
     check_ok(h, bdml_set(h, "folds", "2"));
-    whole_or_error(h, bdml_verify);
+    whole_or_error(h, 2, bdml_verify);
     remove(path);
 }
 
@@ -115,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(evaluation),
+        handle_test(retrieval),
         handle_test(adaptation),
         handle_test(verification),
     };

@@ -481,6 +481,13 @@ BDML_API bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, cha
 BDML_API bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const bdml_dataset *corpus,
                                 const bdml_dataset *queries, char **json);
 
+/* Does a metric help where it was not trained? Splits of the classes by the settings splits and unseen; the methods of
+ * the setting "methods" (or "method"), and method bdml at each distortion of the setting "grid" where that is given, are
+ * trained on rows of the seen classes. Measured is retrieval, each row looking for its class among the other rows:
+ * those of the unseen classes, and those of the seen ones that training left out (test-fraction), against the space
+ * as it is (method euclidean). *json: recall, precision, mAP@R, ... as JSON text, freed by bdml_free_bytes. */
+BDML_API bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json);
+
 /* Learn on one domain, classify another, by the settings of group "adapt": the methods of the setting
  * "methods" (or "method") side by side on the same splits. Both need labels: those of the target are
  * looked at to score, and where the setting "semi" says so, to learn from the few rows of a split. *json:

@@ -66,6 +66,9 @@ static const size_t place[BDML_OPT_COUNT] = {
 #define BDML_PART path
 #include "base/options/path.def"
 #undef BDML_PART
+#define BDML_PART retrieve
+#include "base/options/retrieve.def"
+#undef BDML_PART
 #define BDML_PART certify
 #include "base/options/certify.def"
 #undef BDML_PART

@@ -86,6 +86,9 @@ typedef struct bdml_verify_options {
 typedef struct bdml_path_options {
 #include "base/options/path.def"
 } bdml_path_options;
+typedef struct bdml_retrieve_options {
+#include "base/options/retrieve.def"
+} bdml_retrieve_options;
 typedef struct bdml_certify_options {
 #include "base/options/certify.def"
 } bdml_certify_options;
@@ -112,6 +115,7 @@ typedef struct bdml_options {
     bdml_adapt_options adapt;
     bdml_verify_options verify;
     bdml_path_options path;
+    bdml_retrieve_options retrieve;
     bdml_given_map reference_map; /* of "reference = given" */
     bdml_certify_options certify;
 } bdml_options;

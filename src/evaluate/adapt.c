@@ -237,9 +237,7 @@ static bdml_status run_splits(bdml_handle *h, adaptation *a)
                      .run = run_job,
                      .user = a};
     BDML_TRY(bdml_jobs_run(h, &run));
-    for (int m = 0; m < a->methods; m++) /* when every method refuses, the first says why */
-        if (a->score[m].failed == a->splits.count) return BDML_OK;
-    return bdml_fail(h, a->score[0].status, "%s", a->score[0].reason);
+    return bdml_scores_any(h, a->methods, a->score);
 }
 
 static bdml_status copy_rows(bdml_handle *h, const bdml_dataset *data, bdml_dataset **out)

@@ -150,14 +150,6 @@ done:
     return status;
 }
 
-/* When every method refuses there is no result: the first says why. */
-static bdml_status check_any(bdml_handle *h, const evaluation *e)
-{
-    for (int m = 0; m < e->methods; m++)
-        if (e->score[m].failed == e->protocol.splits) return BDML_OK;
-    return bdml_fail(h, e->score[0].status, "%s", e->score[0].reason);
-}
-
 static bdml_status evaluate(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                             char **json)
 {
@@ -175,7 +167,7 @@ static bdml_status evaluate(bdml_handle *h, const bdml_options *o, const bdml_da
                      .run = run_job,
                      .user = &e};
     BDML_GO(bdml_jobs_run(h, &run));
-    BDML_GO(check_any(h, &e));
+    BDML_GO(bdml_scores_any(h, e.methods, e.score));
     status = bdml_evaluate_write(h, o, &e.protocol, e.methods, e.score, json);
 done:
     bdml_scores_free(e.methods, e.score);

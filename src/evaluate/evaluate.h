@@ -37,6 +37,8 @@ bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int 
 /* The method ended a split with `status`. Refused, as opposed to broken off or broken, is BDML_OK: the
  * reason of the first split counts, whichever was run first. Anything else is returned. */
 bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score);
+/* When every method refused there is no result: the first says why. */
+bdml_status bdml_scores_any(bdml_handle *h, int count, const bdml_score *score);
 /* BDML_ERR_ARGUMENT when a setting names a file of constraints. */
 bdml_status bdml_refuse_constraint_files(bdml_handle *h, const bdml_constraint_options *o,
                                          const char *command);
@@ -60,9 +62,43 @@ typedef struct bdml_protocol {
     int64_t train, test; /* rows of the first split */
 } bdml_protocol;
 
+/* What every report of a method holds. A method that refused: {method, error, status}; else {method, kappa,
+ * fit_seconds, chosen, kappas, chosen_per_split}. */
+json_t *bdml_refusal_json(const bdml_score *s);
+json_t *bdml_fits_json(const bdml_score *s);
+/* A paired comparison with `method`; random: over random splits, which share rows. */
+json_t *bdml_versus_json(const char *method, const bdml_paired *c, bool random);
 bdml_status bdml_evaluate_write(bdml_handle *h, const bdml_options *o,
                                 const bdml_protocol *protocol, int methods, const bdml_score *score,
                                 char **json);
+
+/* ---- rankings (ranking.c) --------------------------------------------------------------------------- */
+
+typedef enum bdml_ranking_measure {
+    BDML_RECALL_1,
+    BDML_RECALL_5,
+    BDML_RECALL_10,
+    BDML_PRECISION_10,
+    BDML_R_PRECISION,
+    BDML_MAP_R,
+    BDML_MRR_10,
+    BDML_NDCG_10,
+    BDML_RANKING_MEASURES
+} bdml_ranking_measure;
+extern const char *const bdml_ranking_keys[BDML_RANKING_MEASURES]; /* "recall_at_1", ... */
+
+/* One query: the `depth` rows nearest to it, without itself and nearest first, of classes y[nearest[i]]. `relevant` >= 1
+ * rows of all are of the class wanted; depth >= 1 is at least that, and 10 where there are so many rows. measure: 0 .. 1. */
+void bdml_rank_query(int64_t depth, const int32_t *nearest, const int32_t *y, int32_t wanted,
+                     int64_t relevant, double *measure);
+
+typedef struct bdml_ranking {
+    int64_t queries;                       /* rows that another of their class is there for */
+    double measure[BDML_RANKING_MEASURES]; /* percent, mean over them; NaN when there are none */
+} bdml_ranking;
+/* Every row looks for its like among the others. */
+bdml_status bdml_rank_rows(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
+                           bdml_ranking *out);
 
 /* ---- verification of pairs (verify.c, verify_report.c, roc.c) ------------------------------------------- */
 

@@ -85,6 +85,17 @@ static const bdml_score *best_rival(int methods, const bdml_score *score, const 
     return best;
 }
 
+json_t *bdml_versus_json(const char *method, const bdml_paired *c, bool random)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:i, s:i, s:i}", "method", method,
+                     "difference", bdml_real_json(c->difference), "standard_error",
+                     bdml_real_json(c->error), "standard_error_corrected",
+                     random ? bdml_real_json(c->error_corrected) : json_null(), "test",
+                     random ? "corrected resampled t" : "paired t", "t", bdml_real_json(c->t),
+                     "degrees", bdml_real_json(c->degrees), "p_value", bdml_real_json(c->p), "wins",
+                     c->wins, "ties", c->ties, "losses", c->losses);
+}
+
 static json_t *versus_json(const bdml_protocol *p, int methods, const bdml_score *score,
                            const bdml_score *of)
 {
@@ -92,34 +103,44 @@ static json_t *versus_json(const bdml_protocol *p, int methods, const bdml_score
     if (!rival) return json_null();
     double ratio = p->folds ? 0.0 : (double)p->test / (double)p->train;
     bdml_paired c = bdml_compare_paired(of->splits, of->error, rival->error, ratio);
-    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:i, s:i, s:i}", "method",
-                     rival->method->name, "difference", bdml_real_json(c.difference),
-                     "standard_error", bdml_real_json(c.error), "standard_error_corrected",
-                     p->folds ? json_null() : bdml_real_json(c.error_corrected), "test",
-                     p->folds ? "paired t" : "corrected resampled t", "t", bdml_real_json(c.t),
-                     "degrees", bdml_real_json(c.degrees), "p_value", bdml_real_json(c.p), "wins",
-                     c.wins, "ties", c.ties, "losses", c.losses);
+    return bdml_versus_json(rival->method->name, &c, !p->folds);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------- */
 
+json_t *bdml_refusal_json(const bdml_score *s)
+{
+    return json_pack("{s:s, s:o, s:s, s:n, s:n, s:n}", "method", s->method->name, "error",
+                     bdml_json_text(s->reason), "status", bdml_status_text(s->status), "kappa",
+                     "fit_seconds", "chosen");
+}
+
+json_t *bdml_fits_json(const bdml_score *s)
+{
+    return json_pack("{s:s, s:o, s:f, s:o, s:o, s:o}", "method", s->method->name, "kappa",
+                     bdml_real_json(bdml_mean(s->splits, s->kappa)), "fit_seconds",
+                     bdml_mean(s->splits, s->fit_seconds), "chosen", chosen_json(s), "kappas",
+                     bdml_numbers_json(s->splits, s->kappa), "chosen_per_split", chosen_list(s));
+}
+
 static json_t *score_json(const bdml_protocol *p, int methods, const bdml_score *score,
                           const bdml_score *s)
 {
-    if (s->failed < s->splits)
-        return json_pack("{s:s, s:o, s:s, s:n, s:n, s:n, s:n, s:n, s:n}", "method", s->method->name,
-                         "error", bdml_json_text(s->reason), "status", bdml_status_text(s->status),
-                         "error_mean", "error_std", "kappa", "fit_seconds", "chosen", "versus");
-    return json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
-                     s->method->name, "error_mean", bdml_mean(s->splits, s->error), "error_std",
-                     bdml_sample_std(s->splits, s->error), "kappa",
-                     bdml_real_json(bdml_mean(s->splits, s->kappa)), "fit_seconds",
-                     bdml_mean(s->splits, s->fit_seconds), "chosen", chosen_json(s), "versus",
-                     versus_json(p, methods, score, s), "errors",
-                     bdml_numbers_json(s->splits, s->error), "kappas",
-                     bdml_numbers_json(s->splits, s->kappa), "chosen_per_split", chosen_list(s),
-                     "recall", bdml_recall_json(&s->confusion), "confusion",
-                     confusion_json(&s->confusion));
+    if (s->failed < s->splits) {
+        json_t *refused = bdml_refusal_json(s);
+        bdml_json_put(&refused, "error_mean", json_null());
+        bdml_json_put(&refused, "error_std", json_null());
+        bdml_json_put(&refused, "versus", json_null());
+        return refused;
+    }
+    json_t *o = bdml_fits_json(s);
+    bdml_json_put(&o, "error_mean", json_real(bdml_mean(s->splits, s->error)));
+    bdml_json_put(&o, "error_std", json_real(bdml_sample_std(s->splits, s->error)));
+    bdml_json_put(&o, "versus", versus_json(p, methods, score, s));
+    bdml_json_put(&o, "errors", bdml_numbers_json(s->splits, s->error));
+    bdml_json_put(&o, "recall", bdml_recall_json(&s->confusion));
+    bdml_json_put(&o, "confusion", confusion_json(&s->confusion));
+    return o;
 }
 
 static json_t *neighbors_json(const bdml_int *k)

@@ -122,6 +122,13 @@ bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, b
     return BDML_OK;
 }
 
+bdml_status bdml_scores_any(bdml_handle *h, int count, const bdml_score *score)
+{
+    for (int m = 0; m < count; m++)
+        if (score[m].failed == score[m].splits) return BDML_OK;
+    return bdml_fail(h, score[0].status, "%s", score[0].reason);
+}
+
 json_t *bdml_real_json(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();

@@ -15,56 +15,10 @@
 
 /* ---- settings ----------------------------------------------------------------------------------- */
 
-/* Distortions of the setting "grid". */
-typedef struct caps {
-    int count;
-    double K[BDML_PLAN_CAPS];
-} caps;
-
-static bdml_status add_distortion(bdml_handle *h, const char *s, size_t n, caps *c)
-{
-    char word[BDML_EXCERPT_SIZE];
-    const bdml_option *row = bdml_option_at(BDML_OPT_DISTORTION);
-    double k, last = c->count > 0 ? c->K[c->count - 1] : 0.0;
-    bdml_excerpt(s, n, word);
-    if (!bdml_parse_double(h->c_locale, s, n, &k))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: '%s' is not a number", word);
-    if (!isfinite(k))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: a distortion must be finite, got %s", word);
-    if (k < row->min)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "grid: a distortion is at least %g (the largest over the smallest "
-                         "eigenvalue), got %s",
-                         row->min, word);
-    if (k > row->max)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: a distortion is at most %g, got %s", row->max,
-                         word);
-    if (k <= last)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid must ascend: %s comes after %g", word, last);
-    if (c->count == BDML_PLAN_CAPS)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "grid: more than %d distortions", BDML_PLAN_CAPS);
-    c->K[c->count++] = k;
-    return BDML_OK;
-}
-
-static bdml_status read_grid(bdml_handle *h, const char *p, caps *c)
-{
-    c->count = 0;
-    if (!p[strspn(p, " \t")])
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "grid is empty: give distortions, ascending, such as 1,3,10,30,100");
-    for (;; p++) {
-        size_t n = strcspn(p, ",");
-        BDML_TRY(add_distortion(h, p, n, c));
-        p += n;
-        if (!*p) return BDML_OK;
-    }
-}
-
 static bdml_status make_plan(bdml_handle *h, const bdml_options *o, bdml_plan *plan)
 {
     double fraction = o->evaluate.test_fraction.value;
-    caps c;
+    bdml_grid grid;
 
     *plan = (bdml_plan){0};
     if (strcmp(o->train.method.value, "bdml") != 0)
@@ -88,8 +42,9 @@ static bdml_status make_plan(bdml_handle *h, const bdml_options *o, bdml_plan *p
     if (!(fraction > 0.0 && fraction < 1.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "test-fraction must lie between 0 and 1, got %g",
                          fraction);
-    BDML_TRY(read_grid(h, o->path.grid.value, &c));
-    return bdml_plan_path(h, o, c.count, c.K, plan);
+    _Static_assert((int)BDML_GRID_MOST <= (int)BDML_PLAN_CAPS, "a plan has room for every grid");
+    BDML_TRY(bdml_grid_read(h, &o->path, &grid));
+    return bdml_plan_path(h, o, grid.count, grid.K, plan);
 }
 
 bdml_status bdml_path_check(bdml_handle *h, const bdml_options *o)

@@ -32,6 +32,16 @@ bdml_status bdml_train_adapted(bdml_handle *h, const bdml_options *o, const bdml
                                const bdml_dataset *data, const bdml_domain *target,
                                bdml_model **out);
 
+/* ---- the setting "grid" (grid.c) ---- */
+
+enum { BDML_GRID_MOST = 100 };
+/* Distortions, ascending, each at least 1. */
+typedef struct bdml_grid {
+    int count;
+    double K[BDML_GRID_MOST];
+} bdml_grid;
+bdml_status bdml_grid_read(bdml_handle *h, const bdml_path_options *o, bdml_grid *g);
+
 /* ---- scale = auto, neighbors = auto (auto.c) ---- */
 
 bool bdml_auto_wanted(const bdml_options *o);

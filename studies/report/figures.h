@@ -76,6 +76,8 @@ bdml_status study_draw_features(const json_t *run, study_drawing *d);
 bdml_status study_draw_ellipsoids(const json_t *run, study_drawing *d);
 bool study_has_suspects(const json_t *run);
 bdml_status study_draw_suspects(const json_t *run, study_drawing *d);
+bool study_has_unseen(const json_t *run);
+bdml_status study_draw_unseen(const json_t *run, study_drawing *d);
 bool study_has_roc(const json_t *run);
 bdml_status study_draw_roc(const json_t *run, study_drawing *d);
 

@@ -1,0 +1,102 @@
+/* cmd_retrieve.c - bdml retrieve DATA [--methods A,B,C] [--grid K,K,... [--plot FILE.svg]] */
+#include "cli.h"
+
+#include "report/report.h"
+
+/* Everything that can be told before the data are read. */
+static bdml_status check(cli *c, const char *plot)
+{
+    TRY(cli_check_methods(c));
+    if (!plot[0]) return BDML_OK;
+    if (!bdml_is_given(c->h, "grid"))
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "--plot draws recall against K: give the K with --grid, such as "
+                           "--grid 1,3,10,30,100,1000");
+    TRY(study_plot_check_name(c->h, plot));
+    return cli_check_output(c, plot);
+}
+
+static void print_setup(const cli *c)
+{
+    const json_t *r = c->result;
+    printf("%s: %.0f points, %.0f features, %zu classes\n", c->argument[0],
+           client_real(r, "points"), client_real(r, "dimension"),
+           json_array_size(json_object_get(r, "classes")));
+    printf("%.0f splits: %.0f rows of %.0f classes to learn from; retrieval among %.0f rows of "
+           "%.0f unseen classes,\nand among %.0f more of the seen ones; scale %s\n\n",
+           client_real(r, "splits"), client_real(r, "train_points"), client_real(r, "seen_classes"),
+           client_real(r, "unseen_points"), client_real(r, "unseen_classes"),
+           client_real(r, "seen_points"), client_string(r, "scale"));
+}
+
+/* recall@1, the difference to the space as it is with its standard error, and mAP@R. */
+static void add_scope(cli_table *t, const json_t *scope)
+{
+    const json_t *first = json_object_get(scope, "recall_at_1");
+    const json_t *versus = json_object_get(first, "versus");
+    cli_cell_real(t, "%.2f", client_real(first, "mean"));
+    cli_cell_real(t, "%+.2f", client_real(versus, "difference"));
+    cli_cell_real(t, "%.2f", client_real(versus, "standard_error_corrected"));
+    cli_cell_real(t, "%.2f", client_real(json_object_get(scope, "map_at_r"), "mean"));
+}
+
+static bdml_status print_table(cli *c)
+{
+    static const char *const heading[] = {"method", "K",     "unseen R@1", "diff",
+                                          "se",     "mAP@R", "seen R@1",   "diff",
+                                          "se",     "mAP@R", "kappa",      "fit s"};
+    cli_table t;
+    size_t i;
+    json_t *row;
+    cli_table_init(&t, c->h, "lrrrrrrrrrrr");
+    for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
+    json_array_foreach(json_object_get(c->result, "methods"), i, row)
+    {
+        cli_cell(&t, "%s", client_string(row, "method"));
+        cli_cell_real(&t, "%g", client_real(row, "distortion"));
+        add_scope(&t, json_object_get(row, "unseen"));
+        add_scope(&t, json_object_get(row, "seen"));
+        cli_cell_real(&t, "%.3g", client_real(row, "kappa"));
+        cli_cell_real(&t, "%.3f", client_real(row, "fit_seconds"));
+    }
+    return cli_table_print(&t, stdout);
+}
+
+static void print_notes(const cli *c)
+{
+    size_t i;
+    json_t *row;
+    printf("\nR@1: the nearest row is of the class, %%; diff: to euclidean, the space as it is, on "
+           "the same splits\nse: its standard error, corrected for overlapping splits\n");
+    json_array_foreach(json_object_get(c->result, "methods"), i, row)
+    {
+        const char *reason = json_string_value(json_object_get(row, "error"));
+        if (reason) printf("%s\n", reason);
+    }
+}
+
+bdml_status cli_retrieve(cli *c)
+{
+    bdml_status status = BDML_OK;
+    const char *plot = cli_text_of(c, CLI_OPT_PLOT);
+    bdml_dataset *data = NULL;
+    char *json = NULL;
+    bool drawn = false;
+
+    TRY(check(c, plot));
+    GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    GO(bdml_retrieve(c->h, data, &json));
+    GO(cli_take_result(c, json));
+    if (plot[0]) GO(cli_wrote(c, study_figure_write(c->h, "unseen", c->result, plot, 0, &drawn)));
+    if (drawn) cli_put(c->result, "plot", client_text(plot));
+    cli_progress_clear(c);
+    if (cli_json(c)) goto done;
+    if (!cli_quiet(c)) print_setup(c);
+    GO(print_table(c));
+    if (!cli_quiet(c)) print_notes(c);
+    if (drawn && !cli_quiet(c)) printf("\nrecall against K  %s\n", plot);
+done:
+    bdml_free_bytes(json);
+    bdml_free_dataset(data);
+    return status;
+}

@@ -1,0 +1,191 @@
+/* retrieve.c - bdml_retrieve: does a metric help to find rows of classes that it was not trained on? And what does it
+ * do to those it was trained on?
+ *
+ * Each entrant is trained on some rows of some classes, the space as it is ("euclidean" on the same preparation) among
+ * them. Then each row of the other classes looks for its like among them, and so does each row of the classes trained
+ * on that training left out. Preparation, choices and everything else that is fitted sees training rows only. A job is
+ * one entrant on one split. */
+#include "evaluate/retrieve.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+static const char UNTOUCHED[] = "euclidean";
+
+/* ---- one entrant on one split --------------------------------------------------------------------------- */
+
+/* At each K of a grid only the cap changes: it is one on the distortion of the space as it is, and there is one weight
+ * and one pass, unless the settings say otherwise. */
+static bdml_options for_entrant(const bdml_options *o, double distortion)
+{
+    bdml_options t = *o;
+    t.train.keep_points = (bdml_choice){BDML_AUTO_NO, true};
+    if (isnan(distortion)) return t;
+    t.solve.distortion = (bdml_real){distortion, true, false};
+    if (!t.train.reference.given) t.train.reference = (bdml_text){"none", true};
+    if (!t.solve.softness.given) t.solve.softness = (bdml_real){5.0, true, false};
+    if (!t.train.passes.given) t.train.passes = (bdml_int){1, true, false};
+    return t;
+}
+
+static bdml_status rank_scope(bdml_handle *h, const retrieval *r, const retrieve_split *s,
+                              retrieve_scope scope, const bdml_model *model, bdml_ranking *out)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *rows = NULL;
+    double *z = NULL;
+
+    BDML_GO(retrieve_scope_rows(h, r->data, s, scope, &rows));
+    BDML_NEW(h, z, (size_t)rows->n * (size_t)model->q);
+    BDML_GO(bdml_transform(h, model, rows->n, rows->x, rows->d, z));
+    bdml_rows mapped = {rows->n, model->q, model->q, z, rows->y, rows->classes};
+    status = bdml_rank_rows(h, &r->options->neighbors, &mapped, out);
+done:
+    free(z);
+    bdml_free_dataset(rows);
+    return status;
+}
+
+static bdml_status score_split(bdml_handle *h, const retrieval *r, const retrieve_split *s,
+                               int entrant, int split)
+{
+    bdml_status status = BDML_OK;
+    bdml_score *score = &r->score[entrant];
+    bdml_options own = for_entrant(r->options, r->distortion[entrant]);
+    bdml_dataset *train = NULL;
+    bdml_model *model = NULL;
+    bdml_ranking ranking;
+
+    BDML_GO(retrieve_train_rows(h, r->data, s, &train));
+    double start = bdml_now();
+    BDML_GO(bdml_train_method(h, &own, score->method, train, NULL, &model));
+    score->fit_seconds[split] = bdml_now() - start;
+    score->kappa[split] = model->kappa;
+    BDML_GO(bdml_score_keep_choice(h, model, split, score));
+    for (int scope = 0; scope < RETRIEVE_SCOPES; scope++) {
+        BDML_GO(rank_scope(h, r, s, (retrieve_scope)scope, model, &ranking));
+        if (scope == RETRIEVE_UNSEEN && ranking.queries == 0)
+            BDML_GO(bdml_fail(h, BDML_ERR_DATA,
+                              "every unseen class has a single row: there is nothing to find"));
+        for (int m = 0; m < BDML_RANKING_MEASURES; m++)
+            retrieve_values(r, entrant, (retrieve_scope)scope, m)[split] = ranking.measure[m];
+    }
+    score->error[split] =
+        100.0 - retrieve_values(r, entrant, RETRIEVE_UNSEEN, BDML_RECALL_1)[split];
+done:
+    bdml_free_model(model);
+    bdml_free_dataset(train);
+    return status;
+}
+
+static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
+{
+    const retrieval *r = user;
+    int split = (int)(job / r->entrants), entrant = (int)(job % r->entrants), failed;
+    bdml_score *score = &r->score[entrant];
+    retrieve_split s;
+
+#pragma omp critical(bdml_score)
+    failed = score->failed;
+    if (failed < split) return BDML_OK;
+    BDML_TRY(retrieve_split_make(own, r->options, r->data, split, &s));
+    bdml_status status =
+        bdml_score_settle(own, score_split(own, r, &s, entrant, split), split, score);
+    retrieve_split_free(&s);
+    return status;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------ */
+
+static bdml_status check_settings(bdml_handle *h, const bdml_options *o, const bdml_dataset *data)
+{
+    double fraction = o->evaluate.test_fraction.value;
+    BDML_TRY(bdml_refuse_constraint_files(h, &o->constraints, "retrieve"));
+    BDML_TRY(bdml_dataset_need_classes(h, data));
+    if (o->evaluate.folds.value != 0)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "retrieval is measured on random splits of the classes: folds must be 0, "
+                         "see splits");
+    if (fraction <= 0.0 || fraction >= 1.0)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "test-fraction must lie between 0 and 1, got %g",
+                         fraction);
+    if (o->path.grid.given && !o->solve.distortion.automatic)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "the grid has the distortions to go through; leave out distortion");
+    return BDML_OK;
+}
+
+/* The space as it is, the methods listed besides, and the grid. A grid alone stands for the method. */
+static bdml_status list_entrants(bdml_handle *h, const bdml_options *o, retrieval *r)
+{
+    bdml_status status = BDML_OK;
+    const bdml_method **listed = NULL, **method = NULL, *untouched, *capped;
+    bdml_grid grid = {0};
+    int count = 0, n = 0;
+
+    BDML_GO(bdml_methods_listed(h, o, BDML_USES_LABELS, &count, &listed));
+    if (o->path.grid.given) BDML_GO(bdml_grid_read(h, &o->path, &grid));
+    if (grid.count > 0 && !o->evaluate.methods.given && !o->train.method.given) count = 0;
+    untouched = bdml_method_find(h, UNTOUCHED, strlen(UNTOUCHED));
+    capped = bdml_method_find(h, "bdml", strlen("bdml"));
+    BDML_NEW(h, method, 1 + count + grid.count);
+    BDML_NEW(h, r->distortion, 1 + count + grid.count);
+    method[n++] = untouched;
+    for (int m = 0; m < count; m++)
+        if (listed[m] != untouched) method[n++] = listed[m];
+    for (int k = 0; k < n; k++) r->distortion[k] = NAN;
+    for (int k = 0; k < grid.count; k++) {
+        r->distortion[n] = grid.K[k];
+        method[n++] = capped;
+    }
+    BDML_GO(bdml_scores_new(h, n, method, r->splits, 0, &r->score));
+    r->entrants = n;
+    BDML_NEW(h, r->value, (size_t)n * RETRIEVE_SCOPES * BDML_RANKING_MEASURES * (size_t)r->splits);
+done:
+    free(listed);
+    free(method);
+    return status;
+}
+
+static bdml_status retrieve(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                            char **json)
+{
+    bdml_status status = BDML_OK;
+    retrieval r = {.options = o, .data = data, .splits = (int)o->evaluate.splits.value};
+    int64_t jobs = o->evaluate.jobs.value;
+
+    BDML_GO(check_settings(h, o, data));
+    BDML_GO(list_entrants(h, o, &r));
+    BDML_GO(retrieve_split_make(h, o, data, 0, &r.first));
+    int64_t count = (int64_t)r.splits * r.entrants;
+    bdml_jobs run = {.what = "retrieve",
+                     .total = count,
+                     .count = count,
+                     .workers = jobs > 0 ? (int)jobs : bdml_threads(h),
+                     .run = run_job,
+                     .user = &r};
+    BDML_GO(bdml_jobs_run(h, &run));
+    BDML_GO(bdml_scores_any(h, r.entrants, r.score));
+    status = retrieve_write(h, &r, json);
+done:
+    bdml_scores_free(r.entrants, r.score);
+    retrieve_split_free(&r.first);
+    free(r.distortion);
+    free(r.value);
+    return status;
+}
+
+bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json)
+{
+    if (json) *json = NULL;
+    if (!h || !json) return BDML_ERR_ARGUMENT;
+    if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_retrieve: data must not be NULL");
+    BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
+    bdml_la_enter(h);
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
+    bdml_status status = retrieve(h, &h->options, data, json);
+    bdml_phase_leave(h, previous);
+    bdml_la_leave(h);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* retrieve_report.c - the result of bdml_retrieve as JSON.
+ *
+ *     {points, dimension, classes, data, settings, scale, splits, unseen, test_fraction, seen_classes, unseen_classes,
+ *      train_points, seen_points, unseen_points, seed,
+ *      methods: [{method, distortion, kappa, fit_seconds, chosen, kappas, chosen_per_split,
+ *                 seen: {measure: {mean, std, values, versus}}, unseen: likewise}]}
+ *
+ * Measures are in percent, larger is better. distortion: of the grid, null elsewhere. The same for any number of jobs
+ * and threads, but for fit_seconds. A method that refused has `error` and no figures. */
+#include "evaluate/retrieve.h"
+
+static const char *const scope_name[RETRIEVE_SCOPES] = {"unseen", "seen"};
+
+/* Test over training: classes where those are split, rows where only rows are. */
+static double test_ratio(const retrieve_split *s, retrieve_scope scope)
+{
+    if (scope == RETRIEVE_UNSEEN)
+        return (double)s->classes[RETRIEVE_UNSEEN] / (double)s->classes[RETRIEVE_SEEN];
+    return (double)s->rows[RETRIEVE_SEEN] / (double)s->train;
+}
+
+/* Against the space as it is. The comparison is one of errors: what loses there has more here, and wins. */
+static json_t *versus_json(const retrieval *r, int entrant, retrieve_scope scope, int measure)
+{
+    const bdml_score *base = &r->score[0];
+    if (entrant == 0 || base->failed < r->splits) return json_null();
+    bdml_paired c =
+        bdml_compare_paired(r->splits, retrieve_values(r, entrant, scope, measure),
+                            retrieve_values(r, 0, scope, measure), test_ratio(&r->first, scope));
+    int wins = c.losses;
+    c.losses = c.wins;
+    c.wins = wins;
+    return bdml_versus_json(base->method->name, &c, true);
+}
+
+static json_t *scope_json(const retrieval *r, int entrant, retrieve_scope scope)
+{
+    json_t *all = json_object();
+    for (int m = 0; m < BDML_RANKING_MEASURES; m++) {
+        const double *value = retrieve_values(r, entrant, scope, m);
+        bdml_json_put(&all, bdml_ranking_keys[m],
+                      json_pack("{s:o, s:o, s:o, s:o}", "mean",
+                                bdml_real_json(bdml_mean(r->splits, value)), "std",
+                                bdml_real_json(bdml_sample_std(r->splits, value)), "values",
+                                bdml_numbers_json(r->splits, value), "versus",
+                                versus_json(r, entrant, scope, m)));
+    }
+    return all;
+}
+
+static json_t *entrant_json(const retrieval *r, int entrant)
+{
+    const bdml_score *s = &r->score[entrant];
+    json_t *o = s->failed < s->splits ? bdml_refusal_json(s) : bdml_fits_json(s);
+    bdml_json_put(&o, "distortion", bdml_real_json(r->distortion[entrant]));
+    for (int scope = 0; scope < RETRIEVE_SCOPES; scope++)
+        bdml_json_put(&o, scope_name[scope],
+                      s->failed < s->splits ? json_null()
+                                            : scope_json(r, entrant, (retrieve_scope)scope));
+    return o;
+}
+
+bdml_status retrieve_write(bdml_handle *h, const retrieval *r, char **json)
+{
+    const bdml_options *o = r->options;
+    const bdml_dataset *data = r->data;
+    const retrieve_split *s = &r->first;
+    json_t *list = json_array();
+    for (int k = 0; k < r->entrants; k++) bdml_json_push(&list, entrant_json(r, k));
+    json_t *root =
+        json_pack("{s:I, s:i, s:o, s:o, s:o, s:i, s:f, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:o}",
+                  "points", (json_int_t)data->n, "dimension", data->d, "classes",
+                  bdml_classes_json(data), "settings", bdml_settings_json(h, o), "scale",
+                  bdml_word_json(BDML_WORDS(SCALE), o->prepare.scale.value), "splits", r->splits,
+                  "unseen", o->retrieve.unseen.value, "test_fraction",
+                  o->evaluate.test_fraction.value, "seen_classes", s->classes[RETRIEVE_SEEN],
+                  "unseen_classes", s->classes[RETRIEVE_UNSEEN], "train_points",
+                  (json_int_t)s->train, "seen_points", (json_int_t)s->rows[RETRIEVE_SEEN],
+                  "unseen_points", (json_int_t)s->rows[RETRIEVE_UNSEEN], "seed",
+                  (json_int_t)o->general.seed.value, "methods", list);
+    if (data->source) bdml_json_put(&root, "data", bdml_json_text(data->source));
+    return bdml_result_text(h, root, json);
+}
