@@ -23,7 +23,7 @@ static json_t *rounded(double v)
 {
     char text[CLIENT_NUMBER];
     snprintf(text, sizeof text, "%.5g", v);
-    return cli_real(atof(text));
+    return cli_real(strtod(text, NULL));
 }
 
 /* ---- a cloud ---------------------------------------------------------------------------------------- */

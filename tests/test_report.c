@@ -226,6 +226,23 @@ static void page_needs_no_program(void **state)
     free(page);
 }
 
+/* A path, and a model with another K: each K is said to be what it is. */
+static void two_caps_are_told_apart(void **state)
+{
+    static const char PATH[] =
+        "{\"neighbors\": 3, \"chosen\": {\"distortion\": 2}, \"path\": [{\"distortion\": 1, "
+        "\"kappa\": 1, \"test_error\": 5}, {\"distortion\": 2, \"kappa\": 2, \"test_error\": 4}]}";
+    char text[8192];
+    snprintf(text, sizeof text, "[%s, %s]", PATH, TRAINING);
+    char *page = page_of(*state, text);
+    check_true(strstr(page, "chosen K = 2") && strstr(page, "the model that was kept has K = 10"));
+    free(page);
+    snprintf(text, sizeof text, "[%s]", PATH);
+    page = page_of(*state, text);
+    check_true(strstr(page, "chosen K = 2") && !strstr(page, "the model that was kept"));
+    free(page);
+}
+
 /* The reference alone, and accuracies of pairs, with the difference worked by hand: 3, 5, 4 points. */
 static void reference_and_pairs_are_told(void **state)
 {
@@ -247,7 +264,8 @@ static void reference_and_pairs_are_told(void **state)
         "\"roc\": {\"false_positive\": [0, 1], \"true_positive\": [0, 1]}}]}]");
     check_true(strstr(page, "-4.00 ± 0.58 points, paired by split: more than chance gives") !=
                NULL);
-    check_true(strstr(page, "Which pairs are accepted") && strstr(page, "by chance"));
+    check_true(strstr(page, "Which pairs are accepted") && strstr(page, "by chance") &&
+               strstr(page, "<title>bdml, AUC 0.800</title>"));
     free(page);
 }
 
@@ -294,11 +312,12 @@ static void history_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(evaluation_is_told),        handle_test(as_good_as_euclidean_is_said),
-        handle_test(refusals_are_told),         handle_test(shared_rows_are_counted),
-        handle_test(infeasible_is_told),        handle_test(figures_are_found),
-        handle_test(page_needs_no_program),     handle_test(reference_and_pairs_are_told),
-        handle_test(every_allocation_may_fail), cmocka_unit_test(history_is_bounded),
+        handle_test(evaluation_is_told),      handle_test(as_good_as_euclidean_is_said),
+        handle_test(refusals_are_told),       handle_test(shared_rows_are_counted),
+        handle_test(infeasible_is_told),      handle_test(figures_are_found),
+        handle_test(page_needs_no_program),   handle_test(reference_and_pairs_are_told),
+        handle_test(two_caps_are_told_apart), handle_test(every_allocation_may_fail),
+        cmocka_unit_test(history_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,15 +24,15 @@ static int64_t gather(const study_plot_panel *p, bool along_x, bool log, double 
     int64_t n = 0;
     for (int k = 0; k < p->series_count; k++) {
         const study_plot_series *s = &p->series[k];
-        const double *of[] = {along_x ? s->x : s->y,
-                              study_plot_ranges_along(s) == (along_x ? 'x' : 'y') ? s->low : NULL,
-                              study_plot_ranges_along(s) == (along_x ? 'x' : 'y') ? s->high : NULL};
-        if (s->style == STUDY_PLOT_GUIDE) continue;
-        for (int64_t i = 0; i < s->n; i++)
-            for (int c = 0; c < 3; c++) {
-                if (!of[c] || !isfinite(s->x[i]) || !isfinite(s->y[i])) continue;
-                if (isfinite(of[c][i]) && (!log || of[c][i] > 0.0)) out[n++] = of[c][i];
-            }
+        const double *x = s->x, *y = s->y;
+        bool range = study_plot_ranges_along(s) == (along_x ? 'x' : 'y');
+        if (s->style == STUDY_PLOT_GUIDE || !x || !y) continue;
+        for (int64_t i = 0; i < s->n; i++) {
+            const double v[] = {along_x ? x[i] : y[i], range ? s->low[i] : (double)NAN,
+                                range ? s->high[i] : (double)NAN};
+            for (int c = 0; c < 3 && isfinite(x[i]) && isfinite(y[i]); c++)
+                if (isfinite(v[c]) && (!log || v[c] > 0.0)) out[n++] = v[c];
+        }
     }
     return n;
 }
@@ -126,7 +126,7 @@ static void label(double v, char out[AXIS_LABEL])
         snprintf(out, AXIS_LABEL, "%.15s", text);
         return;
     }
-    snprintf(out, AXIS_LABEL, "%.*se%d", (int)(e - text), text, atoi(e + 1));
+    snprintf(out, AXIS_LABEL, "%.*se%d", (int)(e - text), text, (int)strtol(e + 1, NULL, 10));
 }
 
 /* Put a tick there; false: its label would touch the one before. */
@@ -153,7 +153,8 @@ static void linear_ticks(study_axis *a, bool along_x)
     static const double steps[] = {1.0, 2.0, 5.0};
     double power = pow(10.0, floor(log10((a->hi - a->lo) / AXIS_TICKS)));
     for (int k = 0; k < 12; k++) {
-        double step = steps[k % 3] * power * pow(10.0, k / 3);
+        int decade = k / 3;
+        double step = steps[k % 3] * power * pow(10.0, decade);
         double first = ceil(a->lo / step), last = floor(a->hi / step);
         bool fits = last - first < AXIS_TICKS;
         a->ticks = 0;

@@ -118,6 +118,24 @@ static bdml_status write_results(study_html *p, const json_t *runs)
     return BDML_OK;
 }
 
+/* What K means here, and why the model that was kept may have another one than the path chose. */
+static void tell_caps(study_html *p, const json_t *path, const json_t *training)
+{
+    double chosen = client_real(json_object_get(path, "chosen"), "distortion");
+    double kept = client_real(training, "distortion");
+    fputs("<p class=\"soft\">kappa is the distortion relative to the reference, which K caps. Here "
+          "K alone "
+          "moves, and all else stays as it is",
+          p->f);
+    if (!isnan(kept) && kept != chosen)
+        study_html_printf(
+            p,
+            "; the model that was kept has K = %g, chosen together with its softness, "
+            "constraints and passes, or given",
+            kept);
+    fputs(".</p>\n", p->f);
+}
+
 /* With the metrics at hand the page lets K move; else it shows the errors alone. */
 static bdml_status write_path(study_html *p, const json_t *run)
 {
@@ -209,9 +227,7 @@ static bdml_status write_body(study_html *p, const json_t *runs)
     if (path) {
         heading(p, "Error against distortion", true);
         sentence(p, client_string(json_object_get(path, "shape"), "text"));
-        fputs("<p class=\"soft\">kappa is the distortion relative to the reference, which K "
-              "caps.</p>\n",
-              p->f);
+        tell_caps(p, path, training);
         TRY(write_path(p, path));
     }
     if (!none) TRY(write_training(p, training));

@@ -46,8 +46,8 @@
   }
 
   document.addEventListener('pointerover', function (event) {
-    var mark = event.target.closest ? event.target.closest('.panel circle, .panel rect.column') : null;
-    var text = mark && words(mark);
+    var mark = event.target.closest ? event.target.closest('.panel circle, .panel .column, .panel .line') : null;
+    var text = mark && words(mark); // null: a curve whose points speak
     tip.hidden = !text;
     if (text) tip.textContent = text;
   });

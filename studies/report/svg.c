@@ -88,17 +88,15 @@ static void text(const svg_layout *l, double x, double y, const char *more, cons
 /* A name beside the axis, cut where it would be too long. */
 static void write_name(const svg_layout *l, double y, const char *name)
 {
-    char cut[128];
-    snprintf(cut, sizeof cut - 4, "%s", name);
-    bool whole = strlen(name) == strlen(cut);
+    char cut[128], shown[sizeof cut + 4];
+    snprintf(cut, sizeof cut, "%s", name);
     while (*cut && study_text_width(cut, LETTER) > NAMES_MOST * l->width) {
         size_t end = strlen(cut) - 1; /* of a character of several bytes, all */
         while (end > 0 && ((unsigned char)cut[end] & 0xc0) == 0x80) end--;
         cut[end] = '\0';
-        whole = false;
     }
-    if (!whole) strcat(cut, "…");
-    text(l, l->x.from - 6, y + 4, " text-anchor=\"end\"", cut);
+    snprintf(shown, sizeof shown, "%s%s", cut, strlen(cut) < strlen(name) ? "…" : "");
+    text(l, l->x.from - 6, y + 4, " text-anchor=\"end\"", shown);
 }
 
 static void write_frame(const svg_layout *l)

@@ -81,7 +81,13 @@ static void write_curve(const svg_layout *l, const study_plot_series *s, const c
                     study_axis_at(&l->y, s->y[i]));
         pen = here;
     }
-    fputs("\"/>", l->f);
+    fputs("\">", l->f);
+    if (s->title && s->style == STUDY_PLOT_LINE) { /* it has no points to say it */
+        fputs("<title>", l->f);
+        study_escape(l->f, s->title);
+        fputs("</title>", l->f);
+    }
+    fputs("</path>", l->f);
 }
 
 static void write_band(const svg_layout *l, const study_plot_series *s)
