@@ -286,8 +286,11 @@ typedef struct cli_stream {
     double *x;       /* n rows of d */
     int32_t *label;  /* class number of the source, -1 = none */
     int64_t *line;   /* of each row, for messages */
+    int64_t *place;  /* of each row in the file, from 0 */
+    int64_t read;    /* rows of the file so far */
     int64_t rows;    /* handed out so far */
-    int64_t dropped; /* with missing values, --missing drop */
+    int64_t dropped; /* with missing values */
+    bool drop, fill; /* what becomes of those */
 } cli_stream;
 bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, cli_stream *s);
 /* The next s->n rows; 0 at the end. */

@@ -122,12 +122,9 @@ static bdml_status measure(cli *c, study_bound_numbers *b, bool risk)
                            "MODEL DATA",
                            c->argument[0]);
     GO(bdml_load_model(c->h, c->argument[1], &model));
-    GO(bdml_read_dataset(c->h, c->argument[2], &data));
+    GO(bdml_read_model_dataset(c->h, model, c->argument[2], &data));
     int d = bdml_model_metric_dimension(model), wanted = bdml_model_input_dimension(model);
     int64_t n = bdml_dataset_points(data);
-    if (bdml_dataset_dimension(data) != wanted)
-        GO(client_fail(c->h, BDML_ERR_DATA, "%s: has %d feature columns where the model wants %d",
-                       c->argument[2], bdml_dataset_dimension(data), wanted));
     NEW(c->h, x, (size_t)n * (size_t)d);
     GO(bdml_prepare_rows(c->h, bdml_model_preparation(model), n, bdml_dataset_rows(data), wanted,
                          x));

@@ -61,12 +61,14 @@ bdml_status cli_certify(cli *c)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *data = NULL;
+    bdml_model *model = NULL;
     char *text = NULL;
     json_t *verdict = NULL;
     int confirmed = 0;
 
     if (c->own[CLI_OPT_RETRAIN].i) GO(bdml_set(c->h, "level", "repeat"));
-    GO(bdml_read_dataset(c->h, c->argument[1], &data));
+    GO(bdml_load_model(c->h, c->argument[0], &model));
+    GO(bdml_read_model_dataset(c->h, model, c->argument[1], &data));
     GO(bdml_certify(c->h, c->argument[0], data, &confirmed, &text));
     verdict = json_loads(text, 0, NULL);
     if (!verdict) {
@@ -85,5 +87,6 @@ done:
     json_decref(verdict);
     bdml_free_bytes(text);
     bdml_free_dataset(data);
+    bdml_free_model(model);
     return status;
 }

@@ -24,7 +24,7 @@ static bdml_status export_certificate(cli *c, const char *output)
                            "--certificate -o FILE");
     GO(cli_check_output(c, output));
     GO(bdml_load_model(c->h, c->argument[0], &model));
-    GO(bdml_read_dataset(c->h, c->argument[1], &data));
+    GO(bdml_read_model_dataset(c->h, model, c->argument[1], &data));
     GO(cli_wrote(c, bdml_export_certificate(c->h, model, data, output)));
     cli_put(c->result, "output", client_text(output));
     if (cli_chatty(c) && strcmp(output, "-") != 0)
@@ -109,6 +109,7 @@ bdml_status cli_import(cli *c)
     GO(need_output(c, output));
     GO(cli_check_output(c, output));
     GO(bdml_set(c->h, "label", "none"));
+    GO(bdml_set(c->h, "index-column", "none"));
     GO(bdml_set(c->h, "label-variable", "none"));
     GO(bdml_read_dataset(c->h, c->argument[0], &map));
     if (bdml_dataset_points(map) > INT32_MAX) {

@@ -31,7 +31,8 @@ static bdml_status read_all(job *j)
     cli *c = j->c;
     const char *model = cli_text_of(c, CLI_OPT_MODEL);
     if (model[0]) TRY(bdml_load_model(c->h, model, &j->model));
-    TRY(bdml_read_dataset(c->h, c->argument[0], &j->data));
+    TRY(j->model ? bdml_read_model_dataset(c->h, j->model, c->argument[0], &j->data)
+                 : bdml_read_dataset(c->h, c->argument[0], &j->data));
     if (j->model)
         TRY(check_width(c, c->argument[0], j->data, bdml_model_input_dimension(j->model),
                         "the model wants"));

@@ -57,7 +57,20 @@ typedef struct job {
     json_t *list; /* classes for --json without -o */
     cli_score score;
     int32_t *label;
+    int64_t answered; /* rows of the file that have their answer */
 } job;
+
+/* The class of the next row of the file; "" for one that was left out, so that answers and rows stay in step. */
+static bdml_status put_class(job *j, const char *name)
+{
+    j->answered++;
+    if (!j->writing) {
+        json_array_append_new(j->list, name[0] ? client_text(name) : json_null());
+        return BDML_OK;
+    }
+    TRY(cli_writer_text(&j->writer, name));
+    return cli_writer_end_row(&j->writer);
+}
 
 static bdml_status predict_block(job *j)
 {
@@ -67,12 +80,8 @@ static bdml_status predict_block(job *j)
     TRY(bdml_vote(c->h, j->voters, b->n, b->x, b->d, j->label, NULL));
     for (int64_t i = 0; i < b->n; i++) {
         const char *name = j->label[i] >= 0 ? bdml_model_class_name(j->model, j->label[i]) : "";
-        if (j->writing) {
-            TRY(cli_writer_text(&j->writer, name));
-            TRY(cli_writer_end_row(&j->writer));
-        } else {
-            json_array_append_new(j->list, client_text(name));
-        }
+        while (j->answered < b->place[i]) TRY(put_class(j, ""));
+        TRY(put_class(j, name));
         if (b->label[i] >= 0)
             TRY(cli_score_add(c, &j->score, bdml_source_class_name(b->source, b->label[i]),
                               j->label[i]));
@@ -96,6 +105,7 @@ static bdml_status predict_all(job *j, const char *output)
         if (j->stream.n == 0) break;
         TRY(predict_block(j));
     }
+    while (j->answered < j->stream.read) TRY(put_class(j, ""));
     return j->writing ? cli_writer_close(&j->writer) : BDML_OK;
 }
 
@@ -115,7 +125,8 @@ static bdml_status report(job *j, const char *output)
     fflush(stdout);
     if (f == stdout) printf("classified %" PRId64 " points into %s\n", j->stream.rows, output);
     if (j->stream.dropped)
-        fprintf(f, "dropped    %" PRId64 " rows with missing values\n", j->stream.dropped);
+        fprintf(f, "dropped    %" PRId64 " rows with missing values: their answers are empty\n",
+                j->stream.dropped);
     return j->score.total > 0 ? cli_score_print(c, &j->score, j->model, f) : BDML_OK;
 }
 

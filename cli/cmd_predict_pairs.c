@@ -112,11 +112,7 @@ bdml_status cli_predict_pairs(cli *c)
                            "--pairs compares rows with each other; --train is for classes");
     if (writing) GO(cli_check_output(c, output));
     GO(cli_load_model(c, &model));
-    GO(bdml_read_dataset(c->h, c->argument[1], &data));
-    if (bdml_dataset_dimension(data) != bdml_model_input_dimension(model))
-        GO(client_fail(c->h, BDML_ERR_DATA, "%s: has %d features where the model wants %d",
-                       c->argument[1], bdml_dataset_dimension(data),
-                       bdml_model_input_dimension(model)));
+    GO(bdml_read_model_dataset(c->h, model, c->argument[1], &data));
     GO(bdml_read_pairs(c->h, file, bdml_dataset_points(data), 0, &a.pairs));
     a.count = bdml_pairs_count(a.pairs);
     a.row = bdml_pairs_rows(a.pairs);

@@ -32,21 +32,32 @@ static bdml_status check_names(cli *c, const cli_stream *s)
     return BDML_OK;
 }
 
+/* Missing values go as --missing says, or as they went in training. */
+static bdml_status find_policy(cli *c, cli_stream *s)
+{
+    json_t *description = cli_describe(c, s->model);
+    if (!description) return BDML_ERR_MEMORY;
+    const char *then = client_string(json_object_get(description, "settings"), "missing");
+    const char *now = bdml_get(c->h, "missing");
+    if (!bdml_is_given(c->h, "missing") && then[0]) now = then;
+    s->drop = strcmp(now, "drop") == 0;
+    s->fill = strcmp(now, "mean") == 0;
+    json_decref(description);
+    return BDML_OK;
+}
+
 bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, cli_stream *s)
 {
     bdml_status status = BDML_OK;
     int wanted = bdml_model_input_dimension(model);
     *s = (cli_stream){.model = model, .d = wanted, .room = rows_per_block(c, model)};
-    GO(bdml_open_source(c->h, path, wanted, &s->source));
-    if (bdml_source_dimension(s->source) != wanted)
-        GO(client_fail(c->h, BDML_ERR_DATA,
-                       "%s: has %d feature columns where the model wants %d; --label says which "
-                       "column is the label",
-                       bdml_source_name(s->source), bdml_source_dimension(s->source), wanted));
+    GO(bdml_open_model_source(c->h, model, path, &s->source));
+    GO(find_policy(c, s));
     GO(check_names(c, s));
     NEW(c->h, s->x, (size_t)s->room * (size_t)wanted);
     NEW(c->h, s->label, s->room);
     NEW(c->h, s->line, s->room);
+    NEW(c->h, s->place, s->room);
 done:
     return status;
 }
@@ -59,27 +70,22 @@ static int first_missing(int d, const double *x)
     return j;
 }
 
-/* What --missing says, as a word. */
-static bool missing_is(const cli *c, const char *word)
-{
-    return strcmp(bdml_get(c->h, "missing"), word) == 0;
-}
-
 static bdml_status refuse_missing(cli *c, const cli_stream *s, int64_t i, int j)
 {
     return client_fail(c->h, BDML_ERR_DATA, "%s: line %" PRId64 ", column %d: missing value; %s",
                        bdml_source_name(s->source), s->line[i], j + 1,
-                       missing_is(c, "mean")
-                           ? "the model knows no means to fill in: train it with --missing mean"
-                           : "train with --missing mean to fill in, or give --missing drop");
+                       s->fill ? "the model knows no means to fill in: train it with --missing mean"
+                               : "train with --missing mean to fill in, or give --missing drop");
 }
 
 /* Rows with missing values: filled in by the model, dropped, or refused. */
 static bdml_status settle_missing(cli *c, cli_stream *s)
 {
-    bool drop = missing_is(c, "drop");
-    int64_t kept = 0;
+    bool drop = s->drop;
+    int64_t kept = 0, before = s->read;
     size_t d = (size_t)s->d;
+    s->read += s->n;
+    for (int64_t i = 0; i < s->n; i++) s->place[i] = before + i;
     if (bdml_preparation_fills(bdml_model_preparation(s->model)) && !drop) return BDML_OK;
     for (int64_t i = 0; i < s->n; i++) {
         const double *row = s->x + (size_t)i * d;
@@ -90,6 +96,7 @@ static bdml_status settle_missing(cli *c, cli_stream *s)
             memcpy(s->x + (size_t)kept * d, row, d * sizeof *row);
             s->label[kept] = s->label[i];
             s->line[kept] = s->line[i];
+            s->place[kept] = s->place[i];
         }
         kept++;
     }
@@ -120,5 +127,6 @@ void cli_stream_close(cli_stream *s)
     free(s->x);
     free(s->label);
     free(s->line);
+    free(s->place);
     *s = (cli_stream){0};
 }

@@ -281,9 +281,54 @@ static void npz_chooses_variables(void **state)
     assert_null(bdml_dataset_labels(data));
     bdml_free_dataset(data);
     check_ok(h, bdml_set(h, "label-variable", "nope"));
-    check_refused(h, path, "no variable 'nope' for the labels; the file holds gnd, other, X, y");
+    check_refused(
+        h, path,
+        "no variable 'nope' for the labels; the file holds gnd (3, text), other (3 x 2), X");
     check_ok(h, bdml_set(h, "variable", "nada"));
-    check_refused(h, path, "no variable 'nada'; the file holds gnd, other, X, y");
+    check_refused(h, path, "no variable 'nada'; the file holds gnd (3, text), other (3 x 2)");
+}
+
+/* As scikit-learn's bunches are saved, and others: names in any case, labels by their length. */
+static void npz_finds_by_name_and_shape(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const y[] = {"b", "a", "b"};
+    const double two[2] = {1, 2};
+    static const char *const names[][2] = {{"data.npy", "target.npy"},
+                                           {"x.npy", "labels.npy"},
+                                           {"Features.npy", "Class.npy"},
+                                           {"X_train.npy", "Y_train.npy"},
+                                           {"wine.npy", "kind.npy"}}; /* by shape alone */
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        member m[] = {{"target_names.npy", npy_doubles("(2,)", 2, two)},
+                      {names[k][1], npy_words("b", "a", "b")},
+                      {names[k][0], npy_doubles("(3, 2)", 6, SIX)}};
+        bdml_dataset *data = read_ok(h, save_zip("n.npz", ZIP_CM_STORE, 3, m));
+        check_rows(data, 3, 2, SIX);
+        check_labels(data, y);
+        bdml_free_dataset(data);
+    }
+    member m[] = {{"X.npy", npy_doubles("(2, 3)", 6, SIX)}, {"y.npy", npy_words("b", "a", "b")}};
+    check_refused(h, save_zip("t.npz", ZIP_CM_STORE, 2, m),
+                  "X has 2 rows but y has 3 labels: a point is a row here; save the transpose");
+}
+
+static void foreign_files_get_advice(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        const char *name, *begins, *says;
+    } file[] = {{"a.xlsx", "PK\3\4", "an Excel workbook, which bdml does not read; save it as CSV"},
+                {"a.parquet", "PAR1", "pandas.read_parquet"},
+                {"a.pkl", "\x80\x04", "numpy.savez"},
+                {"a.dat", "\x80\x04\x95", "a Python pickle"},
+                {"a.h5", "\x89HDF\r\n\x1a\n", "an HDF5 file"},
+                {"a.json", "[{}]", "pandas.read_json"}};
+    for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
+        bytes content = {0};
+        put_text(&content, file[k].begins);
+        check_refused(h, save(file[k].name, &content), file[k].says);
+    }
 }
 
 static void npz_takes_the_only_matrix(void **state)
@@ -394,6 +439,8 @@ int main(void)
         handle_test(labels_file_is_read),
         handle_test(labels_from_a_column),
         handle_test(npz_chooses_variables),
+        handle_test(npz_finds_by_name_and_shape),
+        handle_test(foreign_files_get_advice),
         handle_test(npz_takes_the_only_matrix),
         handle_test(npy_writer_gives_these_bytes),
         handle_test(npy_writer_keeps_labels),

@@ -381,6 +381,14 @@ BDML_API bdml_status bdml_model_get_affine(bdml_handle *h, const bdml_model *mod
 /* The self-description as JSON text: method, settings, classes, certificate. Valid while the model is. */
 BDML_API const char *bdml_model_describe(const bdml_model *model);
 
+/* Read a file as the model's training data were read: settings of group "input" that are not given are taken from the
+ * model; the columns of a file that names them are found by these names, in any order and among others; the label is
+ * where it was, or missing. */
+BDML_API bdml_status bdml_read_model_dataset(bdml_handle *h, const bdml_model *model,
+                                             const char *path, bdml_dataset **out);
+BDML_API bdml_status bdml_open_model_source(bdml_handle *h, const bdml_model *model,
+                                            const char *path, bdml_source **out);
+
 /* z: n rows of q doubles out. x: raw points; NaN stands for a missing value where the model fills in. */
 BDML_API bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n,
                                     const double *x, int64_t ld, double *z);

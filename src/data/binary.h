@@ -123,14 +123,18 @@ bdml_status bdml_npy_matrix(bdml_handle *h, const bdml_npy_header *header, bdml_
 
 typedef struct bdml_variable {
     char *name;
-    bool matrix; /* numbers with two or more dimensions, none of a mere vector */
+    bool number, text;
+    int rank; /* 0: not known */
+    size_t dims[BDML_MAX_RANK];
 } bdml_variable;
 
-/* By the setting variable, else X, fts, data, x, else the only matrix. Errors list the names. */
+/* By the setting variable, else a matrix called X, data or the like, else the only matrix. Errors list the
+ * variables with their shapes. */
 bdml_status bdml_choose_data(bdml_handle *h, const bdml_input_options *o, const char *path,
                              int count, const bdml_variable *v, int *chosen);
-/* By the setting label-variable, else y, labels, label, gnd; -1 = none. */
+/* By the setting label-variable, else one called y, labels or the like with as many items as the data have rows,
+ * else the only vector of so many; -1 = none. */
 bdml_status bdml_choose_labels(bdml_handle *h, const bdml_input_options *o, const char *path,
-                               int count, const bdml_variable *v, int *chosen);
+                               int count, const bdml_variable *v, int data, int *chosen);
 
 #endif

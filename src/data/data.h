@@ -47,10 +47,18 @@ static inline bdml_rows bdml_dataset_view(const bdml_dataset *data)
 {
     return (bdml_rows){data->n, data->d, data->d, data->x, data->y, data->classes};
 }
+/* What a model wants of a file: so many features, called so, and what its label was called (name or number of
+ * the column; or NULL). */
+typedef struct bdml_wanted {
+    int d;
+    char *const *feature; /* d of them, or NULL */
+    const char *label;
+} bdml_wanted;
+
 bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml_dataset **out);
-/* Read a whole file as o says. */
-bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const char *path,
-                              bdml_dataset **out);
+/* Read a whole file as o says; wanted as of bdml_source_open. */
+bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
+                              const bdml_wanted *wanted, const char *path, bdml_dataset **out);
 /* Read a matrix: every column a number, none of them a label, whatever the settings say of the data. */
 bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
 /* Do the labels that were read look like classes? What is in doubt is told with the option that settles it, or
@@ -87,14 +95,6 @@ typedef enum bdml_label_found {
     BDML_LABEL_NAMED,  /* by its name, or by the format */
     BDML_LABEL_PLACED, /* by its place alone */
 } bdml_label_found;
-
-/* What a model wants of a file: so many features, called so, and what its label was called (name or number of
- * the column; or NULL). */
-typedef struct bdml_wanted {
-    int d;
-    char *const *feature; /* d of them, or NULL */
-    const char *label;
-} bdml_wanted;
 
 struct bdml_source {
     const bdml_source_ops *ops;
@@ -162,6 +162,10 @@ bdml_status bdml_label_column(bdml_handle *h, const bdml_input_options *o, const
 
 /* "csv" by content first (magic bytes of NPY, zip, MAT, gzip, IDX; '@relation'), then by name. */
 int bdml_format_guess(const char *path, const unsigned char *head, size_t head_size);
+
+/* BDML_ERR_FORMAT with advice when this is a file of another program: Excel, Parquet, pickle, HDF5, ... */
+bdml_status bdml_refuse_foreign(bdml_handle *h, const char *path, const unsigned char *head,
+                                size_t n);
 
 /* Openers: `in` positioned at the start, owned by the source, already in s->in. They fill in s->ops,
  * state, d, rows, lines, labelled, label_column and names (before: rows and label_column -1, the rest

@@ -378,7 +378,10 @@ static bdml_status list_variables(bdml_handle *h, bdml_mat_file *f, bdml_variabl
     for (int i = 0; i < kept; i++) {
         bdml_mat_variable *v = &f->variable[i];
         (*out)[i].name = v->name;
-        (*out)[i].matrix = is_numeric(v) && !v->complex && v->dims[0] > 1 && v->dims[1] > 1;
+        (*out)[i].number = is_numeric(v) && !v->complex;
+        (*out)[i].text = v->class == MAT_C_CHAR || v->class == MAT_C_CELL;
+        (*out)[i].rank = v->rank;
+        memcpy((*out)[i].dims, v->dims, sizeof v->dims);
     }
 done:
     return status;
@@ -399,7 +402,7 @@ bdml_status bdml_mat_open(bdml_handle *h, const bdml_input_options *o, bdml_inpu
     BDML_GO(bdml_mat_scan(h, &f));
     BDML_GO(list_variables(h, &f, &variable));
     BDML_GO(bdml_choose_data(h, o, f.name, f.count, variable, &data));
-    BDML_GO(bdml_choose_labels(h, o, f.name, f.count, variable, &labels));
+    BDML_GO(bdml_choose_labels(h, o, f.name, f.count, variable, data, &labels));
     BDML_GO(read_data(h, &f, &f.variable[data], &m));
     if (labels >= 0) {
         BDML_GO(read_labels(h, &f, &f.variable[labels], &s->classes, &label_count, &m.label));

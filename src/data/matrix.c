@@ -191,6 +191,7 @@ bdml_status bdml_matrix_check_labels(bdml_handle *h, const bdml_matrix *m, const
                                      const char *data_name, const char *label_name, int64_t labels)
 {
     if (labels == m->n) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_DATA, "%s: %s has %lld rows but %s has %lld labels", path,
-                     data_name, (long long)m->n, label_name, (long long)labels);
+    return bdml_fail(h, BDML_ERR_DATA, "%s: %s has %lld rows but %s has %lld labels%s", path,
+                     data_name, (long long)m->n, label_name, (long long)labels,
+                     labels == m->d ? ": a point is a row here; save the transpose" : "");
 }

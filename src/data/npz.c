@@ -166,31 +166,25 @@ done:
     return status;
 }
 
-/* Which of them are matrices of numbers: needed only when none has a usual name. A member that
- * cannot be read is none; it is complained about if it is asked for. */
-static bdml_status find_matrices(bdml_handle *h, npz *z, const char *path)
+/* Kind and shape of each. A member that cannot be read has none; it is complained about if it is asked for. */
+static bdml_status find_shapes(bdml_handle *h, npz *z, const char *path)
 {
     for (int i = 0; i < z->count; i++) {
+        bdml_variable *v = &z->variable[i];
         zip_stat_t st;
         bdml_npy_header header;
         bdml_status status = open_member(h, z, path, i, &st);
         bdml_bytes bytes = member_bytes(z);
         if (status == BDML_OK) status = bdml_npy_read_header(h, &bytes, &header);
         if (status == BDML_ERR_MEMORY || status == BDML_ERR_CANCELLED) return status;
-        z->variable[i].matrix =
-            status == BDML_OK && header.rank >= 2 && bdml_element_is_number(header.element);
+        if (status != BDML_OK) continue;
+        v->number = bdml_element_is_number(header.element);
+        v->text = !v->number;
+        v->rank = header.rank;
+        memcpy(v->dims, header.dims, sizeof v->dims);
     }
+    h->error[0] = '\0'; /* what is wrong with members that are not wanted does not matter */
     return BDML_OK;
-}
-
-static bdml_status choose_data(bdml_handle *h, const bdml_input_options *o, npz *z,
-                               const char *path, int *chosen)
-{
-    bdml_status status = bdml_choose_data(h, o, path, z->count, z->variable, chosen);
-    if (status != BDML_ERR_DATA || *o->variable.value) return status;
-    BDML_TRY(find_matrices(h, z, path));
-    h->error[0] = '\0'; /* what was wrong with other members does not matter */
-    return bdml_choose_data(h, o, path, z->count, z->variable, chosen);
 }
 
 static bdml_status read_labels(bdml_handle *h, npz *z, const char *path, int chosen,
@@ -219,8 +213,9 @@ bdml_status bdml_npz_open(bdml_handle *h, const bdml_input_options *o, bdml_inpu
     m.release = close_npz;
     BDML_GO(open_archive(h, z, in));
     BDML_GO(list_variables(h, z, path));
-    BDML_GO(choose_data(h, o, z, path, &data));
-    BDML_GO(bdml_choose_labels(h, o, path, z->count, z->variable, &labels));
+    BDML_GO(find_shapes(h, z, path));
+    BDML_GO(bdml_choose_data(h, o, path, z->count, z->variable, &data));
+    BDML_GO(bdml_choose_labels(h, o, path, z->count, z->variable, data, &labels));
     if (labels >= 0) BDML_GO(read_labels(h, z, path, labels, &s->classes, &label_count, &m.label));
     BDML_GO(open_member(h, z, path, data, &st));
     m.bytes = member_bytes(z);

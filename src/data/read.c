@@ -236,14 +236,14 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     return bdml_dataset_doubt(h, o, s, data);
 }
 
-static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const char *path,
-                            bdml_dataset **out)
+static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const bdml_wanted *wanted,
+                            const char *path, bdml_dataset **out)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *data = NULL;
     rows r = {.policy = o->missing.value};
 
-    BDML_GO(bdml_source_open(h, o, path, NULL, &r.s));
+    BDML_GO(bdml_source_open(h, o, path, wanted, &r.s));
     BDML_GO(check_size(h, r.s));
     BDML_GO(collect(h, &r));
     BDML_NEW(h, data, 1);
@@ -257,12 +257,12 @@ done:
     return status;
 }
 
-bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o, const char *path,
-                              bdml_dataset **out)
+bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
+                              const bdml_wanted *wanted, const char *path, bdml_dataset **out)
 {
     *out = NULL;
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
-    bdml_status status = read_all(h, o, path, out);
+    bdml_status status = read_all(h, o, wanted, path, out);
     bdml_phase_leave(h, previous);
     return status;
 }
@@ -272,7 +272,7 @@ bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **ou
     bdml_options o;
     bdml_options_default(h, &o);
     o.input.label.value = o.input.index_column.value = "none";
-    return bdml_dataset_read(h, &o.input, path, out);
+    return bdml_dataset_read(h, &o.input, NULL, path, out);
 }
 
 /* Files of constraints speak of rows by number. */
@@ -297,7 +297,7 @@ bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **o
     if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!path || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "path and out must not be NULL");
-    BDML_TRY(bdml_dataset_read(h, &h->options.input, path, &data));
+    BDML_TRY(bdml_dataset_read(h, &h->options.input, NULL, path, &data));
     bdml_status status = check_dropped(h, &h->options.constraints, data);
     if (status == BDML_OK)
         *out = data;

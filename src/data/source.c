@@ -285,16 +285,30 @@ static bdml_status find_labels(bdml_handle *h, const bdml_input_options *o, int 
     return status;
 }
 
-static bdml_status check_open(bdml_handle *h, int expected_d, const bdml_source *s)
+/* The first column that a model wants by name and the file has not; NULL: there is none, or no names. */
+static const char *first_lacking(const bdml_wanted *wanted, const bdml_source *s)
 {
+    for (int k = 0; wanted->feature && s->feature_name && k < wanted->d; k++) {
+        int j = 0;
+        while (j < s->d && strcmp(s->feature_name[j], wanted->feature[k]) != 0) j++;
+        if (j == s->d) return wanted->feature[k];
+    }
+    return NULL;
+}
+
+static bdml_status check_open(bdml_handle *h, const bdml_wanted *wanted, const bdml_source *s)
+{
+    char name[BDML_EXCERPT_SIZE];
     if (s->d < 1)
         return bdml_fail(h, BDML_ERR_DATA, "%s: there is no column of numbers beside the label",
                          s->path);
-    if (expected_d > 0 && s->d != expected_d)
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "%s: there are %d columns beside the label, wanted are %d", s->path, s->d,
-                         expected_d);
-    return BDML_OK;
+    if (!wanted || s->d == wanted->d) return BDML_OK;
+    const char *lacking = first_lacking(wanted, s);
+    return bdml_fail(h, BDML_ERR_DATA,
+                     "%s: there are %d columns beside the label, wanted are %d%s%s%s", s->path,
+                     s->d, wanted->d, lacking ? "; there is no column '" : "",
+                     lacking ? bdml_excerpt(lacking, strlen(lacking), name) : "",
+                     lacking ? "'" : "");
 }
 
 bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const char *path,
@@ -320,10 +334,13 @@ bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const 
     BDML_GO(bdml_input_peek(h, s->in, HEAD_BYTES, &head, &n));
     if (n == 0) BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: the file is empty", s->path));
     int format = o->format.value;
-    if (format == BDML_FORMAT_AUTO) format = bdml_format_guess(path, head, n);
+    if (format == BDML_FORMAT_AUTO) {
+        BDML_GO(bdml_refuse_foreign(h, s->path, head, n));
+        format = bdml_format_guess(path, head, n);
+    }
     BDML_GO(open_format(h, o, format, wanted, s));
     if (!s->columns && picking(o) && s->d > 0 && s->d != expected_d) BDML_GO(pick_columns(h, o, s));
-    BDML_GO(check_open(h, expected_d, s));
+    BDML_GO(check_open(h, wanted, s));
     BDML_GO(find_labels(h, o, format, expected_d, s));
 done:
     if (status == BDML_OK)

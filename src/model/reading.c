@@ -1,0 +1,83 @@
+/* reading.c - files read as the training data of a model were: same columns, same label, same spelling.
+ *
+ * A model remembers the settings it was trained under. Those of group "input" that the caller has not given
+ * are taken from there. What only new data can lack (the label, its variable) may be missing. */
+#include "model/model.h"
+
+#include <stdlib.h>
+
+static const char *remembered(const json_t *settings, const char *name)
+{
+    return json_string_value(json_object_get(settings, name));
+}
+
+static void take_TEXT(const bdml_handle *h, const json_t *settings, int row, bdml_text *to)
+{
+    const char *text = remembered(settings, bdml_option_at(row)->name);
+    (void)h;
+    if (!to->given && text) to->value = text;
+}
+
+static void take_CHOICE(const bdml_handle *h, const json_t *settings, int row, bdml_choice *to)
+{
+    const bdml_option *o = bdml_option_at(row);
+    const char *text = remembered(settings, o->name);
+    bdml_parsed parsed;
+    char why[BDML_ERROR_SIZE];
+    if (!to->given && text && bdml_option_parse(o, text, h->c_locale, &parsed, why, sizeof why))
+        to->value = (int)parsed.i;
+}
+
+/* The settings "input" of the handle, and those of the model where they are not given. Texts are borrowed from the
+ * model. */
+static bdml_input_options input_of(const bdml_handle *h, const bdml_model *model)
+{
+    bdml_input_options o = h->options.input, asked = o;
+    const json_t *settings = json_object_get(model->info, "settings");
+#define BDML_OPT(id, field, name, group, type, def, lo, hi, automatic, choices, meta, help) \
+    take_##type(h, settings, BDML_OPT_##id, &o.field);
+#include "base/options/input.def"
+#undef BDML_OPT
+    o.format =
+        asked.format; /* new data may come in another one; the label is where wanted_of says */
+    o.header = asked.header;
+    o.label = asked.label;
+    return o;
+}
+
+static bdml_wanted wanted_of(const bdml_model *model)
+{
+    const json_t *label = json_object_get(model->info, "label_column");
+    return (bdml_wanted){model->prepare.d_in, model->feature_name, json_string_value(label)};
+}
+
+bdml_status bdml_open_model_source(bdml_handle *h, const bdml_model *model, const char *path,
+                                   bdml_source **out)
+{
+    if (out) *out = NULL;
+    if (!h || !out) return BDML_ERR_ARGUMENT;
+    if (!path || !model)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_open_model_source: model and path must not be NULL");
+    bdml_input_options o = input_of(h, model);
+    const bdml_wanted wanted = wanted_of(model);
+    o.labels_file =
+        h->options.input.labels_file; /* that of the training rows is none of new ones */
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
+    bdml_status status = bdml_source_open(h, &o, path, &wanted, out);
+    bdml_phase_leave(h, previous);
+    return status;
+}
+
+bdml_status bdml_read_model_dataset(bdml_handle *h, const bdml_model *model, const char *path,
+                                    bdml_dataset **out)
+{
+    if (out) *out = NULL;
+    if (!h || !out) return BDML_ERR_ARGUMENT;
+    if (!path || !model)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_read_model_dataset: model and path must not be NULL");
+    const bdml_input_options o = input_of(h, model);
+    const bdml_wanted wanted = wanted_of(model);
+    return bdml_dataset_read(h, &o, &wanted, path, out);
+}
