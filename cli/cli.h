@@ -131,6 +131,7 @@ void cli_wrap(FILE *f, const char *text, int column, int indent);
 /* help.c */
 void cli_usage(FILE *f);
 void cli_help_command(FILE *f, const cli_command *command);
+void cli_help_formats(FILE *f); /* help_formats.c */
 /* man.c, completion.c, settings.c */
 void cli_write_man(FILE *f);
 void cli_write_settings(FILE *f, bool markdown);

@@ -122,9 +122,13 @@ static const cli_command commands[] = {
      "(.svm, .libsvm) or .npy, the labels beside it in NAME.labels.npy.",
      COMMON "input", "bdml convert iris.arff iris.csv", cli_convert},
     {"info", "FILE", "", "describe a data file or a model",
-     "For data: points, features, classes with their counts, constant columns, duplicate rows, "
-     "missing values. For a model: how it was made, its dimensions and the spectrum of its metric.",
-     COMMON "input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
+     "For data, a dry look: points, features, the label column and why it was taken, classes with "
+     "their "
+     "counts, missing values, constant and duplicate columns, the scale of each feature, and what "
+     "to "
+     "expect of training. For a model: how it was made, its dimensions and the spectrum of its "
+     "metric.",
+     COMMON "more input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
     {"certify", "MODEL DATA", "[--level NAME]", "check what a model claims, independently",
      "Reads the model (or MODEL.proof) and the data it was learned from, and checks its claim by "
      "plain "
@@ -234,10 +238,11 @@ static const cli_command commands[] = {
      "twonorm, threenorm or ringnorm (Breiman 1996; 20 features, 2 classes), or one where the "
      "plain distance looks in the wrong directions: stretched, needle, clusters. All from --seed.",
      COMMON "output generate", "bdml generate waveform -n 5000 -o waveform.csv", cli_generate},
-    {"help", "[TOPIC]", "", "explain a command, the settings or the methods",
-     "TOPIC is a command, 'settings' or 'methods'. With --json the whole table of commands, "
+    {"help", "[TOPIC]", "", "explain a command, data formats, settings, methods",
+     "TOPIC is a command, 'formats', 'settings' or 'methods'. With --json the whole table of "
+     "commands, "
      "options and methods is printed for programs.",
-     COMMON "help", "bdml help train\nbdml help settings --markdown", cli_help},
+     COMMON "help more", "bdml help train\nbdml help settings --markdown", cli_help},
     {"version", "", "", "print the version", "Prints the version.", COMMON, NULL, cli_version},
     {"completion", "SHELL", "", "print a completion script for bash, zsh or fish",
      "SHELL is bash, zsh or fish.", COMMON, "bdml completion bash >/etc/bash_completion.d/bdml",

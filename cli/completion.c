@@ -30,7 +30,8 @@ static const char *argument_words(const cli_command *command)
     if (strcmp(command->name, "generate") == 0)
         return "waveform waveform-noise twonorm threenorm ringnorm stretched needle clusters";
     if (strcmp(command->name, "reproduce") == 0) return "distortion trace-width runtime";
-    if (strcmp(command->name, "help") == 0) return "settings methods"; /* and the commands */
+    if (strcmp(command->name, "help") == 0)
+        return "formats settings methods"; /* and the commands */
     return command->arguments[0] ? NULL : "";
 }
 

@@ -146,12 +146,13 @@ bdml_status cli_help(cli *c)
     const cli_command *command = topic ? cli_command_find(topic) : NULL;
     bool settings = topic && strcmp(topic, "settings") == 0;
     bool methods = topic && strcmp(topic, "methods") == 0;
+    bool formats = topic && strcmp(topic, "formats") == 0;
 
-    if (topic && !command && !settings && !methods) {
+    if (topic && !command && !settings && !methods && !formats) {
         const char *near = cli_suggest_command(topic);
         return client_fail(
             c->h, BDML_ERR_ARGUMENT,
-            "there is no help on '%.100s'%s%s; topics are the commands, settings and "
+            "there is no help on '%.100s'%s%s; topics are the commands, formats, settings and "
             "methods",
             topic, near ? "; did you mean " : "", near ? near : "");
     }
@@ -169,6 +170,8 @@ bdml_status cli_help(cli *c)
         cli_write_settings(f, c->own[CLI_OPT_MARKDOWN].i != 0);
     else if (methods)
         print_methods(f);
+    else if (formats)
+        cli_help_formats(f);
     else
         cli_usage(f);
     return cli_text_end(c, f);

@@ -39,6 +39,7 @@ static const struct {
     {"serve", "For other programs"},
     {"generate", "Generation"},
     {"help", "Help"},
+    {"more", "More"},
     {"path", "Path over K"},
     {"plot", "Plot"},
     {"page", "Page"},
@@ -115,7 +116,8 @@ void cli_option_form(const bdml_option *o, char *out, size_t size)
     const char *value = o->metavar ? o->metavar : o->choices ? o->choices : "VALUE";
     if (o->type != BDML_OPTION_FLAG)
         snprintf(out, size, "--%s %s", o->name, value);
-    else if (strcmp(o->group, "report") == 0 || strcmp(o->group, "help") == 0)
+    else if (strcmp(o->group, "report") == 0 || strcmp(o->group, "help") == 0 ||
+             strcmp(o->group, "more") == 0)
         snprintf(out, size, "--%s", o->name); /* nobody says --no-help */
     else
         snprintf(out, size, "--[no-]%s", o->name);

@@ -227,7 +227,8 @@ awk -F, -v OFS=, 'NR == 5 { $2 = "" } { print }' test.csv >hole.csv
 exits 2 "line 5, column 2" predict wine.bdml hole.csv -o hole.out
 ok "predict: nothing is written on error" [ ! -e hole.out ]
 works predict wine.bdml hole.csv --missing drop -o hole.out
-ok "predict --missing drop" [ "$(wc -l <hole.out)" -eq "$rows" ]
+ok "predict --missing drop: an answer for every row" [ "$(wc -l <hole.out)" -eq "$((rows + 1))" ]
+ok "predict --missing drop: an empty one" [ "$(sed -n 5p hole.out)" = '""' ]
 sed 's/,3$/,new/' test.csv >newclass.csv
 works predict wine.bdml newclass.csv -o x.csv
 ok "predict: a class the model has never seen is an error with recall 0" grep -q '^new .* 0\.0' out

@@ -207,6 +207,23 @@ BDML_API bdml_status bdml_source_order_classes(bdml_handle *h, const bdml_source
                                                int32_t *order);
 BDML_API const char *bdml_source_feature_name(const bdml_source *source, int j); /* or NULL */
 
+/* The columns of a text file (CSV, ARFF), as its first rows show them; 0 for other formats. */
+typedef struct bdml_column_info {
+    const char *name; /* "x3" where the file has none */
+    const char *use;  /* "feature", "words", "label", "left out" */
+    const char *
+        looks; /* "numbers", "whole numbers", "row numbers", "true/false", "words", "dates", "decimal commas" */
+    int64_t different; /* values met, 1000 at most */
+} bdml_column_info;
+BDML_API int bdml_source_columns(const bdml_source *source);
+BDML_API bdml_status bdml_source_column(bdml_handle *h, const bdml_source *source, int column,
+                                        bdml_column_info *out);
+/* How the label was found: "asked for", "by its name", "the last column", "inside the file"; NULL: no label. */
+BDML_API const char *bdml_source_label_reason(const bdml_source *source);
+/* Why the labels met in the rows read so far may be none, with the option that settles it; "" = no doubt. Valid until
+ * the next call. */
+BDML_API const char *bdml_source_doubt(bdml_handle *h, bdml_source *source);
+
 /* A file that appears whole or not at all: written beside its place, and put there by commit. "-" is
  * standard output. commit frees the file also when it fails; discard leaves nothing behind. */
 typedef struct bdml_file bdml_file;

@@ -61,10 +61,6 @@ bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
                               const bdml_wanted *wanted, const char *path, bdml_dataset **out);
 /* Read a matrix: every column a number, none of them a label, whatever the settings say of the data. */
 bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
-/* Do the labels that were read look like classes? What is in doubt is told with the option that settles it, or
- * kept in data->doubt when it would be nonsense (doubt.c). */
-bdml_status bdml_dataset_doubt(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
-                               bdml_dataset *data);
 /* BDML_ERR_DATA unless there are labels, of at least two classes, that look like such. */
 bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
 /* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. */
@@ -116,6 +112,8 @@ struct bdml_source {
     int64_t file_labels, handed_out;
     char *labels_path; /* for messages */
 
+    char *doubt; /* of bdml_source_doubt, or NULL */
+
     /* settings columns, drop, index-column of other formats: the features picked from those of the file */
     int *pick;      /* d of them, or NULL */
     bdml_block raw; /* rows as the format gives them */
@@ -128,10 +126,14 @@ bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const 
 /* Fill the block from its start; b->n == 0 at the end of the file. Infinite values are refused. */
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b);
 void bdml_source_close(bdml_source *s);
+/* Do the labels of n rows, of classes called so, look like classes (doubt.c)? *text: what is in doubt, with the option
+ * that settles it, or NULL; the caller's to free. *grave: taken for classes they would be nonsense. */
+bdml_status bdml_doubt_labels(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
+                              int64_t n, int classes, char *const *names, char **text, bool *grave);
 bdml_status bdml_block_init(bdml_handle *h, int64_t capacity, int d, bdml_block *b);
 void bdml_block_free(bdml_block *b);
 /* The column of the file, from 0, that feature j comes from. */
-int bdml_source_column(const bdml_source *s, int j);
+int bdml_source_column_of(const bdml_source *s, int j);
 /* Fail about value (i, j) of a block, j = -1 for its label: "FILE: line 3, column 2 (width): ..." */
 bdml_status bdml_source_fail(bdml_handle *h, bdml_status status, const bdml_source *s,
                              const bdml_block *b, int64_t i, int j, const char *fmt, ...)

@@ -121,7 +121,8 @@ bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data)
     const char *name = data->source ? data->source : "the data";
     if (data->classes == 0)
         return bdml_fail(h, BDML_ERR_DATA,
-                         "%s: there are no labels; name their column (label) or file (labels-file)",
+                         "%s: there are no labels; name their column with --label, or their file "
+                         "with --labels-file",
                          name);
     if (data->doubt) return bdml_fail(h, BDML_ERR_DATA, "%s", data->doubt);
     bool other = false;

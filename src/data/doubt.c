@@ -11,11 +11,11 @@ enum {
 };
 
 /* Are all names of the classes numbers, and does one have decimals? */
-static bool are_numbers(const bdml_handle *h, const bdml_dataset *data, bool *fractions)
+static bool are_numbers(const bdml_handle *h, int classes, char *const *names, bool *fractions)
 {
     *fractions = false;
-    for (int c = 0; c < data->classes; c++) {
-        const char *name = data->class_name[c];
+    for (int c = 0; c < classes; c++) {
+        const char *name = names[c];
         double v;
         if (!bdml_parse_double(h->c_locale, name, strlen(name), &v)) return false;
         *fractions = *fractions || v != floor(v);
@@ -54,32 +54,29 @@ static void name_remedy(const bdml_source *s, char *out, size_t size)
         snprintf(out, size, "if these are classes, say so: --label auto");
 }
 
-bdml_status bdml_dataset_doubt(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
-                               bdml_dataset *data)
+bdml_status bdml_doubt_labels(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
+                              int64_t n, int classes, char *const *names, char **text, bool *grave)
 {
-    char column[BDML_EXCERPT_SIZE + 32], remedy[BDML_ERROR_SIZE / 3], text[BDML_ERROR_SIZE];
+    char column[BDML_EXCERPT_SIZE + 32], remedy[BDML_ERROR_SIZE / 3], line[BDML_ERROR_SIZE];
     bool given = o->label.given || o->labels_file.given || o->label_variable.given, fractions;
-    int64_t n = data->n, classes = data->classes;
-    if (!data->y || classes <= FEW_FRACTIONS) return BDML_OK;
-    bool numbers = are_numbers(h, data, &fractions);
-    bool unlike = classes > FEW_CLASSES && 2 * n < 3 * classes;
-    bool measured = numbers && (fractions || (classes > FEW_CLASSES && n < CLASS_ROWS * classes));
-    bool odd =
-        classes > FEW_CLASSES && (n < CLASS_ROWS * classes || (numbers && classes > MANY_NUMBERS));
+    *text = NULL;
+    *grave = false;
+    if (!s->labelled || classes <= FEW_FRACTIONS) return BDML_OK;
+    bool numbers = are_numbers(h, classes, names, &fractions);
+    bool sparse = classes > FEW_CLASSES && n < CLASS_ROWS * (int64_t)classes;
+    bool unlike = sparse && 2 * n < 3 * (int64_t)classes;
+    bool measured = numbers && (fractions || sparse);
+    bool odd = sparse || (numbers && classes > MANY_NUMBERS);
     if (!unlike && !measured && !odd) return BDML_OK;
     name_column(s, column, sizeof column);
     name_remedy(s, remedy, sizeof remedy);
-    bdml_snprintf(h->c_locale, text, sizeof text,
-                  "%s: %s, taken for the label%s, %s %lld different %s in %lld rows%s%s%s", s->path,
+    bdml_snprintf(h->c_locale, line, sizeof line,
+                  "%s: %s, taken for the label%s, %s %d different %s in %lld rows%s%s%s", s->path,
                   column, !given && s->label_found == BDML_LABEL_PLACED ? " as it is the last" : "",
-                  s->label_column < 0 ? "have" : "has", (long long)classes,
-                  numbers ? "numbers" : "values", (long long)n,
-                  measured ? ": measurements, it seems, not classes" : "", given ? "" : "; ",
-                  given ? "" : remedy);
-    if (given || !(unlike || measured)) {
-        bdml_log(h, BDML_LOG_WARNING, "%s", text);
-        return BDML_OK;
-    }
-    data->doubt = bdml_strdup(h, text);
-    return data->doubt ? BDML_OK : BDML_ERR_MEMORY;
+                  s->label_column < 0 ? "have" : "has", classes, numbers ? "numbers" : "values",
+                  (long long)n, measured ? ": measurements, it seems, not classes" : "",
+                  given ? "" : "; ", given ? "" : remedy);
+    *grave = !given && (unlike || measured);
+    *text = bdml_strdup(h, line);
+    return *text ? BDML_OK : BDML_ERR_MEMORY;
 }

@@ -209,6 +209,20 @@ static bdml_status name_label(bdml_handle *h, const bdml_source *s, bdml_dataset
     return data->label_name ? BDML_OK : BDML_ERR_MEMORY;
 }
 
+/* What is worth a word is told; what would be nonsense is kept for those who need classes. */
+static bdml_status doubt_labels(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
+                                bdml_dataset *data)
+{
+    bool grave;
+    BDML_TRY(
+        bdml_doubt_labels(h, o, s, data->n, data->classes, data->class_name, &data->doubt, &grave));
+    if (!data->doubt || grave) return BDML_OK;
+    bdml_log(h, BDML_LOG_WARNING, "%s", data->doubt);
+    free(data->doubt);
+    data->doubt = NULL;
+    return BDML_OK;
+}
+
 static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, rows *r,
                                 bdml_dataset *data)
 {
@@ -233,7 +247,7 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     if (r->count) BDML_TRY(check_means(h, r, data));
     if (data->y) BDML_TRY(sort_classes(h, r, data));
     BDML_TRY(name_label(h, s, data));
-    return bdml_dataset_doubt(h, o, s, data);
+    return doubt_labels(h, o, s, data);
 }
 
 static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const bdml_wanted *wanted,

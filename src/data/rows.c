@@ -1,5 +1,7 @@
 /* rows.c - the rows of a file block by block, for programs: bdml_open_source and what goes with it. */
-#include "data/data.h"
+#include "data/columns.h"
+
+#include <stdlib.h>
 
 bdml_status bdml_open_source(bdml_handle *h, const char *path, int d, bdml_source **out)
 {
@@ -79,4 +81,57 @@ const char *bdml_source_feature_name(const bdml_source *source, int j)
 {
     bool there = source && source->feature_name && j >= 0 && j < source->d;
     return there ? source->feature_name[j] : NULL;
+}
+
+/* ---- what the file looks like ------------------------------------------------------------------------ */
+
+int bdml_source_columns(const bdml_source *source)
+{
+    return source && source->columns ? source->columns->count : 0;
+}
+
+static const char *looks_like(const bdml_look *l)
+{
+    static const char *const kinds[] = {"nothing",        "numbers", "true/false",
+                                        "decimal commas", "dates",   "words"};
+    if (bdml_look_is_count(l)) return "row numbers";
+    if (l->kind[BDML_FIELD_NUMBER] > 0 && l->whole + l->kind[BDML_FIELD_MISSING] == l->rows)
+        return "whole numbers";
+    for (int k = BDML_FIELD_WORD; k > BDML_FIELD_MISSING; k--)
+        if (l->kind[k] > 0) return kinds[k];
+    return kinds[BDML_FIELD_MISSING];
+}
+
+bdml_status bdml_source_column(bdml_handle *h, const bdml_source *source, int column,
+                               bdml_column_info *out)
+{
+    static const char *const uses[] = {"feature", "words", "label", "left out"};
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!out || column < 0 || column >= bdml_source_columns(source))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "column %d is not among the %d of the file", column,
+                         bdml_source_columns(source));
+    const bdml_column *c = &source->columns->column[column];
+    *out = (bdml_column_info){c->name, uses[c->role], looks_like(&c->look), c->look.values.count};
+    return BDML_OK;
+}
+
+const char *bdml_source_label_reason(const bdml_source *source)
+{
+    static const char *const reasons[] = {"asked for", "by its name", "the last column"};
+    if (!source || !source->labelled) return NULL;
+    if (source->label_column < 0 && source->label_found != BDML_LABEL_GIVEN)
+        return "inside the file";
+    return reasons[source->label_found];
+}
+
+const char *bdml_source_doubt(bdml_handle *h, bdml_source *source)
+{
+    bool grave;
+    if (!h || !source) return "";
+    free(source->doubt);
+    source->doubt = NULL;
+    bdml_status status =
+        bdml_doubt_labels(h, &h->options.input, source, source->handed_out, source->classes.count,
+                          source->classes.text, &source->doubt, &grave);
+    return status == BDML_OK && source->doubt ? source->doubt : "";
 }

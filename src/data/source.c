@@ -143,6 +143,7 @@ void bdml_source_close(bdml_source *s)
     bdml_columns_free(s->columns);
     bdml_block_free(&s->raw);
     free(s->pick);
+    free(s->doubt);
     free(s->file_label);
     free(s->labels_path);
     free(s->path);
@@ -389,7 +390,7 @@ bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
 
 /* ---- messages ------------------------------------------------------------------------------------ */
 
-int bdml_source_column(const bdml_source *s, int j)
+int bdml_source_column_of(const bdml_source *s, int j)
 {
     if (!s->columns) return column_of(s, s->pick ? s->pick[j] : j);
     for (int k = 0; k < s->columns->count; k++) {
@@ -403,7 +404,7 @@ bdml_status bdml_source_fail(bdml_handle *h, bdml_status status, const bdml_sour
                              const bdml_block *b, int64_t i, int j, const char *fmt, ...)
 {
     char what[BDML_ERROR_SIZE / 2], place[96] = "", name[BDML_EXCERPT_SIZE];
-    int column = j < 0 ? s->label_column : bdml_source_column(s, j);
+    int column = j < 0 ? s->label_column : bdml_source_column_of(s, j);
     const char *feature = j >= 0 && s->feature_name ? s->feature_name[j] : NULL;
     va_list ap;
 

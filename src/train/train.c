@@ -149,6 +149,13 @@ bdml_status bdml_train_adapted(bdml_handle *h, const bdml_options *o, const bdml
     return status;
 }
 
+static bool learns_from_classes(const bdml_options *o, const bdml_method *method,
+                                const bdml_constraints *constraints)
+{
+    return (method->uses & BDML_USES_LABELS) && !(method->uses & BDML_USES_NOTHING) &&
+           !constraints && !bdml_constraint_files_given(&o->constraints);
+}
+
 bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                             const bdml_constraints *constraints, bdml_model **out)
 {
@@ -156,8 +163,8 @@ bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_da
     const bdml_method *method = bdml_method_find(h, name, strlen(name));
     *out = NULL;
     if (!method) return BDML_ERR_ARGUMENT;
-    if (data->doubt && method->uses == BDML_USES_LABELS)
-        BDML_TRY(bdml_dataset_need_classes(h, data));
+    if (data->source && learns_from_classes(o, method, constraints))
+        BDML_TRY(bdml_dataset_need_classes(h, data)); /* said in the words of the file */
     BDML_TRY(bdml_checkpoint_open(h, o, data));
     bdml_status status = bdml_train_method(h, o, method, data, constraints, out);
     if (*out && (*out)->evidence) status = bdml_prove_claim(h, data, *out);
