@@ -208,9 +208,14 @@ void cli_spectrum_json(const cli_spectrum *s, json_t *out);
 void cli_spectrum_print(const cli_spectrum *s);
 void cli_spectrum_free(cli_spectrum *s);
 
-/* features.c: "features_that_matter" of out, heaviest first, and the leading directions. data may be NULL. */
-bdml_status cli_features_json(cli *c, const bdml_model *model, const bdml_dataset *data,
-                              json_t *out);
+/* features.c: "features_that_matter" of out, heaviest first, and the leading directions; and for people. */
+bdml_status cli_features_json(cli *c, const bdml_model *model, json_t *out);
+void cli_features_print(const json_t *result);
+
+/* summary.c: lines about a model; what it says of itself. */
+void cli_say_choice(const json_t *description);
+void cli_say_certificate(const json_t *description);
+void cli_say_condition(const bdml_model *model);
 
 /* view.c: some of the rows, for pictures; false where there are too few of them, or very many dimensions. */
 typedef struct cli_view {

@@ -42,7 +42,7 @@ static bdml_status print_table(cli *c, const json_t *methods)
         cli_cell(&t, "to best other");
         cli_cell(&t, "s.e.");
     }
-    cli_cell(&t, "kappa");
+    cli_cell(&t, "cond M");
     cli_cell(&t, "fit s");
     json_array_foreach(methods, i, row)
     {

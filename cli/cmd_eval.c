@@ -51,7 +51,7 @@ static bdml_status print_table(cli *c, const json_t *methods)
         cli_cell(&t, "se");
         cli_cell(&t, "p");
     }
-    cli_cell(&t, "kappa");
+    cli_cell(&t, "cond M");
     cli_cell(&t, "fit s");
     json_array_foreach(methods, i, row) add_row(&t, row, several);
     return cli_table_print(&t, stdout);

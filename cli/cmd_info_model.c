@@ -1,4 +1,5 @@
-/* cmd_info_model.c - bdml info FILE, for a model: its self-description and the spectrum of M. */
+/* cmd_info_model.c - bdml info FILE, for a model: one screen of it; with --all its whole self-description and the
+ * spectrum of M. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -74,6 +75,60 @@ static void print_description(json_t *description)
     }
 }
 
+/* The settings that were changed: "pca 8, reference none". */
+static void print_settings(const json_t *settings)
+{
+    char text[CLIENT_ERROR];
+    size_t n = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)settings, key, value)
+    {
+        if (n >= sizeof text) break;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? ", " : "", key,
+                              json_string_value(value));
+    }
+    printf("settings   ");
+    cli_wrap(stdout, text, 11, 11);
+}
+
+/* What was learned from what. */
+static void print_origin(const bdml_model *model, const json_t *o)
+{
+    const char *data = client_string(o, "data"), *label = client_string(o, "label_column");
+    const json_t *settings = json_object_get(o, "settings");
+    char text[CLIENT_ERROR];
+    printf("method     %s, scale %s\n", client_string(o, "method"), client_string(o, "scale"));
+    if (data[0]) {
+        snprintf(text, sizeof text, "from %.0f points of %.400s: %d features, %d classes%s%.60s",
+                 client_real(o, "training_points"), data, bdml_model_input_dimension(model),
+                 bdml_model_classes(model), label[0] ? ", label " : "", label);
+        printf("learned    ");
+        cli_wrap(stdout, text, 11, 11);
+    }
+    if (json_object_size(settings) > 0) print_settings(settings);
+    printf("metric     %d x %d of rank %d, %" PRId64 " points kept to vote\n",
+           bdml_model_metric_dimension(model), bdml_model_metric_dimension(model),
+           bdml_model_output_dimension(model), bdml_model_points(model));
+}
+
+/* One screen. */
+static void print_summary(const cli *c, const char *path, const bdml_model *model,
+                          const json_t *description)
+{
+    const char *data = client_string(description, "data");
+    printf("file       %s\n", path);
+    print_origin(model, description);
+    cli_say_choice(description);
+    cli_say_certificate(description);
+    cli_say_condition(model);
+    cli_features_print(c->result);
+    printf("\nnext       bdml predict %s NEW-DATA\n", path);
+    if (json_object_get(description, "certificate"))
+        printf("           bdml certify %s %s\n", path, data[0] ? data : "DATA");
+    printf("           bdml info %s --all: everything it says of itself\n", path);
+}
+
 bdml_status cli_info_model(cli *c, const char *path)
 {
     bdml_status status = BDML_OK;
@@ -88,9 +143,15 @@ bdml_status cli_info_model(cli *c, const char *path)
     cli_put(c->result, "file", client_text(path));
     cli_put(c->result, "type", json_string(metric ? "model" : "proof"));
     if (metric) cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
+    if (metric) cli_put(c->result, "condition_number", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "model", description);
     if (metric) cli_spectrum_json(&spectrum, c->result);
+    if (metric) GO(cli_features_json(c, model, c->result));
     if (cli_json(c)) goto done;
+    if (metric && !c->own[CLI_OPT_ALL].i) {
+        print_summary(c, path, model, description);
+        goto done;
+    }
     print_line("file", path);
     print_description(description);
     if (metric) cli_spectrum_print(&spectrum);

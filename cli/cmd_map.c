@@ -130,7 +130,7 @@ bdml_status cli_import(cli *c)
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "model", client_text(output));
     if (cli_chatty(c) && strcmp(output, "-") != 0)
-        printf("saved a model of %d dimensions, rank %d, kappa %.4g as %s\n",
+        printf("saved a model of %d dimensions, rank %d, condition number %.4g as %s\n",
                bdml_model_metric_dimension(model), bdml_model_output_dimension(model),
                bdml_model_kappa(model), output);
 done:

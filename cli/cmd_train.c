@@ -39,52 +39,6 @@ static void say_threshold(const json_t *model)
            client_real(o, "pairs"));
 }
 
-static void say_certificate(const json_t *model)
-{
-    const json_t *o = json_object_get(model, "certificate");
-    const json_t *chosen = json_object_get(model, "selection");
-    if (chosen)
-        printf(
-            "chosen     reference %s, distortion %g, weight %g, passes %d: error %.1f %% (+- %.1f) "
-            "in %d folds\n",
-            json_string_value(json_object_get(chosen, "reference")),
-            json_number_value(json_object_get(chosen, "distortion")),
-            json_number_value(json_object_get(chosen, "weight")),
-            (int)json_integer_value(json_object_get(chosen, "passes")),
-            json_number_value(json_object_get(chosen, "error")),
-            json_number_value(json_object_get(chosen, "standard_error")),
-            (int)json_integer_value(json_object_get(chosen, "folds")));
-    if (!o) return;
-    const json_t *missed = json_object_get(o, "margin_missed_by");
-    const char *stopped_by = json_string_value(json_object_get(o, "stopped_by"));
-    if (missed)
-        printf(
-            "status     approximate: objective %.8g, margins missed by up to %.4g; the optimum is "
-            "at least %.8g\n",
-            json_number_value(json_object_get(o, "objective")), json_number_value(missed),
-            json_number_value(json_object_get(o, "lower")));
-    else
-        printf("status     %s%s%s%s: the optimum lies in [%.8g, %.8g], gap %.1e\n",
-               json_string_value(json_object_get(o, "status")), stopped_by ? " by " : "",
-               stopped_by ? stopped_by : "",
-               json_object_get(model, "low_rank") ? " for this Q" : "",
-               json_number_value(json_object_get(o, "lower")),
-               json_number_value(json_object_get(o, "upper")),
-               json_number_value(json_object_get(o, "gap")));
-    if (json_object_get(o, "help"))
-        printf("           %s\n", json_string_value(json_object_get(o, "help")));
-    printf(
-        "distortion %.6g of at most %g, relative to reference %s%s; %d of %d constraints active\n",
-        json_number_value(json_object_get(o, "kappa")),
-        json_number_value(json_object_get(o, "distortion")),
-        json_string_value(json_object_get(o, "reference")),
-        json_object_get(model, "low_rank") ? " and Q" : "",
-        (int)json_integer_value(json_object_get(o, "active")),
-        (int)json_integer_value(json_object_get(o, "constraints")));
-    if (json_number_value(json_object_get(o, "distortion")) == 1.0)
-        printf("           K = 1 is the reference itself: no direction was stretched beyond it\n");
-}
-
 /* The paper's Q-step: its bracket, and the sample that was taken. */
 static void say_relaxation(const json_t *o)
 {
@@ -195,9 +149,10 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     printf("method     %s, scale %s", bdml_get(c->h, "method"), bdml_get(c->h, "scale"));
     if (!isnan(variance))
         printf(", PCA to %d dimensions (%.1f %% of variance)", d, 100.0 * variance);
-    printf("\nmetric     %d x %d of rank %d, kappa %.4g\n", d, d,
-           bdml_model_output_dimension(model), bdml_model_kappa(model));
-    say_certificate(description);
+    printf("\nmetric     %d x %d of rank %d\n", d, d, bdml_model_output_dimension(model));
+    cli_say_choice(description);
+    cli_say_certificate(description);
+    cli_say_condition(model);
     say_threshold(description);
     say_rank(description);
     printf("trained in %s\n", time);
@@ -221,7 +176,7 @@ static bdml_status fill_pictures(cli *c, const bdml_dataset *data, const bdml_mo
     TRY(cli_spectrum_init(c, model, &spectrum));
     cli_spectrum_json(&spectrum, c->result);
     cli_spectrum_free(&spectrum);
-    TRY(cli_features_json(c, model, data, c->result));
+    TRY(cli_features_json(c, model, c->result));
     return cli_view_json(c, data, model);
 }
 
@@ -236,6 +191,7 @@ static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *mode
     cli_put(c->result, "dimension", json_integer(bdml_model_metric_dimension(model)));
     cli_put(c->result, "rank", json_integer(bdml_model_output_dimension(model)));
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
+    cli_put(c->result, "condition_number", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "fit_seconds", cli_real(seconds));
     cli_put(c->result, "model", client_text(path));
     report_certificate(c, description);

@@ -42,7 +42,7 @@ static void print_setup(const cli *c)
 static bdml_status print_table(cli *c, const json_t *methods)
 {
     static const char *const heading[] = {"method", "accuracy %", "s.e.", "AUC",
-                                          "EER %",  "kappa",      "fit s"};
+                                          "EER %",  "cond M",     "fit s"};
     cli_table t;
     size_t i;
     json_t *row;

@@ -50,7 +50,8 @@ static const cli_command commands[] = {
     {"eval", "DATA", "[--method NAME | --methods A,B,C]", "measure the k-NN error of methods",
      "Trains and tests one method, or several side by side on the same splits of DATA, and "
      "reports mean and standard deviation of the k-NN error in percent, the difference to the best "
-     "of the others with its significance, the distortion kappa and the time to fit. Whatever is "
+     "of the others with its significance, the condition number of M and the time to fit. Whatever "
+     "is "
      "chosen (distortion, softness, reference; --scale auto; --neighbors auto) is chosen inside "
      "the training rows of each split. With --json the result also has the errors and choices "
      "split by split and the confusion matrix.",
@@ -76,7 +77,8 @@ static const cli_command commands[] = {
      "Learns a metric for each K of --grid, each from the one before. Only K changes: the "
      "reference (--reference auto: zscore), the constraints (--kind, --rule, --targets, "
      "--impostors) and the weight of missed margins (--softness, here over the threshold of K = 1) "
-     "stay. Reports per K the bracket on the optimum and the distortion kappa on all rows, and the "
+     "stay. Reports per K the bracket on the optimum and the distortion reached (kappa) on all "
+     "rows, and the "
      "k-NN error on training rows, in cross-validation and on the test rows of random splits; "
      "picks K by cross-validation inside the training rows (--se-rule), and says whether the test "
      "error falls and then rises with ln kappa.",
@@ -110,7 +112,8 @@ static const cli_command commands[] = {
      "learned "
      "on the pairs of the other folds; scaling and PCA see no labels (--pca-on says which rows). "
      "Reports accuracy with its standard error over the folds, the area under the ROC curve, the "
-     "equal error rate, the distortion kappa and the time to fit, and compares the methods fold by "
+     "equal error rate, the condition number of M and the time to fit, and compares the methods "
+     "fold by "
      "fold.",
      COMMON "plot verify input prepare train methods --pairs-file --methods --folds --jobs",
      "bdml verify faces.npz --pairs-file pairs.csv --pca 100 --methods euclidean,bdml --plot "
@@ -126,8 +129,8 @@ static const cli_command commands[] = {
      "their "
      "counts, missing values, constant and duplicate columns, the scale of each feature, and what "
      "to "
-     "expect of training. For a model: how it was made, its dimensions and the spectrum of its "
-     "metric.",
+     "expect of training. For a model, one screen: what it was learned from, what was chosen and "
+     "proven, which features matter, what to do next; --all tells the rest.",
      COMMON "more input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
     {"certify", "MODEL DATA", "[--level NAME]", "check what a model claims, independently",
      "Reads the model (or MODEL.proof) and the data it was learned from, and checks its claim by "

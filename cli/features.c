@@ -1,16 +1,10 @@
-/* features.c - which features matter to a metric.
- *
- * On the prepared points, with s_j the standard deviation of column j there (1 where no data are at hand),
- *
- *     weight_j = M_jj s_j^2 / sum_i M_ii s_i^2,     directions: eigenvectors of S M S = B'B, B = L S, S = diag(s):
- *
- * what a step of one standard deviation along a feature, or along a mixture of features, adds to squared
- * distances, as a share of what all of them do. After PCA the columns are components, not features. */
+/* features.c - which features matter to a metric, by name: for results and for people. The library weighs them
+ * (bdml_model_feature_weights, bdml_model_directions), each in its own spread in the training data. */
 #include "cli.h"
 
 #include <stdlib.h>
 
-enum { DIRECTIONS = 3, LOADINGS = 6 };
+enum { DIRECTIONS = 3, LOADINGS = 6, MOST_SHOWN = 8, LOADINGS_SHOWN = 3, BAR = 24 };
 
 typedef struct weighed {
     int column;
@@ -24,113 +18,31 @@ static int heaviest_first(const void *a, const void *b)
     return x->column - y->column;
 }
 
-/* After PCA. */
-static bool has_components(const bdml_model *model)
+static void sort_entries(int d, const double *v, weighed *order)
 {
-    return !isnan(bdml_preparation_variance(bdml_model_preparation(model)));
+    for (int j = 0; j < d; j++) order[j] = (weighed){j, v[j]};
+    qsort(order, (size_t)d, sizeof *order, heaviest_first);
 }
 
 static json_t *name_of(const bdml_model *model, int j)
 {
     char text[64];
-    bool components = has_components(model);
-    const char *name = components ? NULL : bdml_model_feature_name(model, j);
-    snprintf(text, sizeof text, "%s %d", components ? "component" : "column", j + 1);
+    const char *name = bdml_model_feature_name(model, j);
+    snprintf(text, sizeof text, "column %d", j + 1);
     return client_text(name && *name ? name : text);
 }
 
-/* Standard deviation of each prepared column; 1 without data. */
-static bdml_status spread(cli *c, const bdml_model *model, const bdml_dataset *data, double *s)
-{
-    enum { BLOCK = 256 };
-    bdml_status status = BDML_OK;
-    int d = bdml_model_metric_dimension(model), raw = bdml_model_input_dimension(model);
-    double *z = NULL, *mean = NULL;
-    for (int j = 0; j < d; j++) s[j] = data ? 0.0 : 1.0;
-    if (!data) return BDML_OK;
-    NEW(c->h, z, (size_t)BLOCK * (size_t)d);
-    NEW(c->h, mean, d);
-    int64_t n = bdml_dataset_points(data);
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t rows = MIN(BLOCK, n - i);
-        GO(bdml_prepare_rows(c->h, bdml_model_preparation(model), rows,
-                             bdml_dataset_rows(data) + i * raw, raw, z));
-        for (int64_t r = 0; r < rows; r++) /* Welford */
-            for (int j = 0; j < d; j++) {
-                double v = z[r * d + j], off = v - mean[j];
-                mean[j] += off / (double)(i + r + 1);
-                s[j] += off * (v - mean[j]);
-            }
-    }
-    for (int j = 0; j < d; j++) s[j] = sqrt(s[j] / (double)MAX(n, 1));
-done:
-    free(z);
-    free(mean);
-    return status;
-}
+/* ---- results ------------------------------------------------------------------------------------------ */
 
-/* Eigenvectors of B'B: the principal directions of the rows of B and of -B, whose mean is 0. v: width rows of d. */
-static bdml_status principal(cli *c, int q, int d, const double *b, int width, double *v)
-{
-    bdml_status status = BDML_OK;
-    bdml_handle *h = NULL; /* with settings of its own */
-    bdml_dataset *rows = NULL;
-    bdml_prepare *pca = NULL;
-    double *both = NULL, *unit = NULL, *z = NULL;
-    char text[16];
-    size_t size = (size_t)q * (size_t)d;
-
-    GO(bdml_create(&h));
-    NEW(h, both, 2 * size);
-    NEW(h, unit, d);
-    NEW(h, z, width);
-    for (size_t i = 0; i < size; i++) {
-        both[i] = b[i];
-        both[size + i] = -b[i];
-    }
-    snprintf(text, sizeof text, "%d", width);
-    GO(bdml_set(h, "pca", text));
-    GO(bdml_dataset_from_arrays(h, 2 * (int64_t)q, d, both, d, NULL, &rows));
-    GO(bdml_fit_preparation(h, rows, &pca));
-    for (int j = 0; j < d; j++) {
-        unit[j] = 1.0;
-        GO(bdml_prepare_rows(h, pca, 1, unit, d, z));
-        unit[j] = 0.0;
-        for (int k = 0; k < width; k++) v[k * d + j] = z[k];
-    }
-done:
-    if (status != BDML_OK && h) bdml_set_error(c->h, status, bdml_last_error(h));
-    free(both);
-    free(unit);
-    free(z);
-    bdml_free_preparation(pca);
-    bdml_free_dataset(rows);
-    bdml_free(h);
-    return status;
-}
-
-static double energy(int q, int d, const double *b, const double *v)
-{
-    double sum = 0.0;
-    for (int i = 0; i < q; i++) {
-        double t = 0.0;
-        for (int j = 0; j < d; j++) t += b[(size_t)i * (size_t)d + (size_t)j] * v[j];
-        sum += t * t;
-    }
-    return sum;
-}
-
-/* One direction: its share, and its largest loadings, the largest of them positive. */
+/* One direction: its share, and its largest loadings. */
 static json_t *direction_json(const bdml_model *model, int d, const double *v, double share,
                               weighed *order)
 {
     json_t *o = json_object(), *name = json_array(), *loading = json_array();
-    for (int j = 0; j < d; j++) order[j] = (weighed){j, v[j]};
-    qsort(order, (size_t)d, sizeof *order, heaviest_first);
-    double sign = order[0].value < 0.0 ? -1.0 : 1.0;
+    sort_entries(d, v, order);
     for (int k = 0; k < MIN(d, LOADINGS); k++) {
         json_array_append_new(name, name_of(model, order[k].column));
-        json_array_append_new(loading, cli_real(sign * order[k].value));
+        json_array_append_new(loading, cli_real(order[k].value));
     }
     cli_put(o, "share", cli_real(share));
     cli_put(o, "feature", name);
@@ -138,46 +50,35 @@ static json_t *direction_json(const bdml_model *model, int d, const double *v, d
     return o;
 }
 
-bdml_status cli_features_json(cli *c, const bdml_model *model, const bdml_dataset *data,
-                              json_t *out)
+bdml_status cli_features_json(cli *c, const bdml_model *model, json_t *out)
 {
     bdml_status status = BDML_OK;
-    int d = bdml_model_metric_dimension(model), q = bdml_model_output_dimension(model);
-    int width = MIN(DIRECTIONS, MIN(q, d));
-    double *b = NULL, *s = NULL, *v = NULL, total = 0.0;
+    int d = bdml_model_input_dimension(model);
+    double *w = NULL, *v = NULL, share[DIRECTIONS], total = 0.0;
     weighed *order = NULL;
     json_t *o = json_object(), *name = json_array(), *weight = json_array(), *column = json_array(),
            *directions = json_array();
 
-    NEW(c->h, b, (size_t)q * (size_t)d);
-    NEW(c->h, s, d);
-    NEW(c->h, v, (size_t)width * (size_t)d);
+    NEW(c->h, w, d);
+    NEW(c->h, v, (size_t)DIRECTIONS * (size_t)d);
     NEW(c->h, order, d);
-    GO(bdml_model_get_map(c->h, model, b));
-    GO(spread(c, model, data, s));
-    for (int j = 0; j < d; j++) {
-        order[j].column = j;
-        for (int i = 0; i < q; i++) {
-            double *entry = &b[(size_t)i * (size_t)d + (size_t)j];
-            *entry *= s[j];
-            order[j].value += *entry * *entry;
-        }
-        total += order[j].value;
-    }
-    if (!(total > 0.0)) goto done; /* points that are all the same: nothing matters */
-    qsort(order, (size_t)d, sizeof *order, heaviest_first);
+    /* Maps from elsewhere, and models that bring rows to length 1, have no weights: nothing is told then. */
+    status = bdml_model_feature_weights(c->h, model, w);
+    if (status == BDML_ERR_ARGUMENT) status = BDML_OK;
+    else if (status == BDML_OK)
+        for (int j = 0; j < d; j++) total += w[j];
+    if (status != BDML_OK || !(total > 0.0)) goto done;
+    GO(bdml_model_directions(c->h, model, DIRECTIONS, share, v));
+    sort_entries(d, w, order);
     for (int k = 0; k < d; k++) {
         json_array_append_new(name, name_of(model, order[k].column));
-        json_array_append_new(weight, cli_real(order[k].value / total));
+        json_array_append_new(weight, cli_real(order[k].value));
         json_array_append_new(column, json_integer(order[k].column));
     }
-    GO(principal(c, q, d, b, width, v));
-    for (int k = 0; k < width; k++)
-        json_array_append_new(directions,
-                              direction_json(model, d, v + (size_t)k * (size_t)d,
-                                             energy(q, d, b, v + (size_t)k * (size_t)d) / total,
-                                             order));
-    cli_put(o, "kind", json_string(has_components(model) ? "components" : "features"));
+    for (int k = 0; k < DIRECTIONS && share[k] > 0.0; k++)
+        json_array_append_new(directions, direction_json(model, d, v + (size_t)k * (size_t)d,
+                                                         share[k], order));
+    cli_put(o, "kind", json_string("features"));
     cli_put(o, "name", json_incref(name));
     cli_put(o, "column", json_incref(column));
     cli_put(o, "weight", json_incref(weight));
@@ -189,9 +90,43 @@ done:
     json_decref(weight);
     json_decref(column);
     json_decref(directions);
-    free(b);
-    free(s);
+    free(w);
     free(v);
     free(order);
     return status;
+}
+
+/* ---- for people -------------------------------------------------------------------------------------------- */
+
+static void print_direction(int number, const json_t *direction)
+{
+    const json_t *name = json_object_get(direction, "feature");
+    const json_t *loading = json_object_get(direction, "loading");
+    printf("  %d  %3.0f %% ", number, 100.0 * client_real(direction, "share"));
+    for (size_t k = 0; k < LOADINGS_SHOWN && k < json_array_size(name); k++)
+        printf(" %+.2f %.15s", json_number_value(json_array_get(loading, k)),
+               json_string_value(json_array_get(name, k)));
+    printf("\n");
+}
+
+void cli_features_print(const json_t *result)
+{
+    const json_t *o = json_object_get(result, "features_that_matter"), *item;
+    const json_t *weight = json_object_get(o, "weight"), *name = json_object_get(o, "name");
+    size_t i, count = json_array_size(weight);
+    if (count == 0) return;
+    double largest = json_number_value(json_array_get(weight, 0));
+    printf("\nfeatures that matter most: share of the squared distance, each feature in its\n"
+           "own spread\n");
+    for (i = 0; i < count && i < MOST_SHOWN; i++) {
+        char bar[BAR + 1];
+        double v = json_number_value(json_array_get(weight, i));
+        memset(bar, '#', sizeof bar);
+        bar[(int)(BAR * v / largest + 0.5)] = '\0';
+        printf("  %-32.32s %5.1f %%  %s\n", json_string_value(json_array_get(name, i)), 100.0 * v,
+               bar);
+    }
+    if (count > MOST_SHOWN) printf("  ... and %zu more\n", count - MOST_SHOWN);
+    printf("leading directions: share, and the largest loadings\n");
+    json_array_foreach(json_object_get(o, "direction"), i, item) print_direction((int)i + 1, item);
 }

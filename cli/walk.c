@@ -100,7 +100,7 @@ static bdml_status step(walk *w, const json_t *row, bool chosen)
     w->last = json_incref(cloud);
     GO(eigenvalues_json(c, model, lambda));
     if (chosen) {
-        GO(cli_features_json(c, model, w->data, about));
+        GO(cli_features_json(c, model, about));
         json_decref(w->features);
         w->features = json_incref(json_object_get(about, "features_that_matter"));
     }

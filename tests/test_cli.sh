@@ -371,6 +371,10 @@ printf 'a,b,class\n1,5,x\n1,5,y\n?,5,x\n2,5,x\n' >odd.csv
 json 'r["constant_columns"] == ["b"] and r["missing_values"] == 1 and r["incomplete_rows"] == 1 and
     r["duplicate_rows"] == 1 and r["contradicting_rows"] == 2' info odd.csv
 works info wine.bdml
+ok "info of a model is one screen" [ "$(wc -l <out)" -le 40 ]
+ok "info: features that matter, by name" grep -q '^  [a-z_]* .* %  #' out
+ok "info of a model stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+works info wine.bdml --all
 ok "info: spectrum of a model" grep -q '^largest' out
 ok "info of a model stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
 json 'r["type"] == "model" and len(r["spectrum"]["eigenvalues"]) == 13 and

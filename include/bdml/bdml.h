@@ -395,6 +395,14 @@ BDML_API bdml_status bdml_model_get_linear(bdml_handle *h, const bdml_model *mod
 /* The same with b, q numbers: the image of a raw point x is a x + b. */
 BDML_API bdml_status bdml_model_get_affine(bdml_handle *h, const bdml_model *model, double *a,
                                            double *b);
+/* Which features matter. Each is measured in its own spread, the standard deviation in the training data: then the
+ * diagonal of the metric, as shares that add up to 1 (weight: input dimension out), and the `count` leading eigenvectors
+ * with the share of the trace that each has (loading: count rows of input dimension, of length 1). Models that scale rows to
+ * length 1, or were not trained from points, have none. */
+BDML_API bdml_status bdml_model_feature_weights(bdml_handle *h, const bdml_model *model,
+                                                double *weight);
+BDML_API bdml_status bdml_model_directions(bdml_handle *h, const bdml_model *model, int count,
+                                           double *share, double *loading);
 /* The self-description as JSON text: method, settings, classes, certificate. Valid while the model is. */
 BDML_API const char *bdml_model_describe(const bdml_model *model);
 

@@ -118,6 +118,9 @@ bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_m
 /* Into the description under `key`, taking the value over; BDML_ERR_MEMORY also when value is NULL. */
 bdml_status bdml_model_tell(bdml_handle *h, bdml_model *model, const char *key, json_t *value);
 
+/* Into the description: how far each feature spreads in the training data, for bdml_model_feature_weights. */
+bdml_status bdml_model_tell_spread(bdml_handle *h, bdml_model *model, const bdml_dataset *data);
+
 /* Header and arrays as they stand in a file (store.c), and what bdml_model_describe tells. */
 bdml_status bdml_model_json(bdml_handle *h, const bdml_model *model, json_t **out);
 

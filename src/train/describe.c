@@ -287,6 +287,7 @@ bdml_status bdml_describe_training(bdml_handle *h, const bdml_options *o, const 
     json_t *times = json_incref(part_of(h, model, "times"));
     bdml_json_put(&times, "fit", json_real(seconds));
     BDML_TRY(tell(h, model, "times", times));
+    BDML_TRY(bdml_model_tell_spread(h, model, data));
     if (data->label_name)
         BDML_TRY(tell(h, model, "label_column", bdml_json_text(data->label_name)));
     return data->source ? tell(h, model, "data", bdml_json_text(data->source)) : BDML_OK;

@@ -1,0 +1,67 @@
+/* summary.c - a model in a few lines: what was chosen, what is proven, how far it stretches. For train and info.
+ *
+ * Distortion is always relative to the reference metric and is what the cap K holds. The condition number of M, on
+ * the points as they are prepared, is another figure and comes second. */
+#include "cli.h"
+
+void cli_say_choice(const json_t *model)
+{
+    const json_t *chosen = json_object_get(model, "selection");
+    if (!chosen) return;
+    printf("chosen     reference %s, distortion at most %g, softness %g, passes %d\n",
+           client_string(chosen, "reference"), client_real(chosen, "distortion"),
+           client_real(chosen, "weight"), (int)client_real(chosen, "passes"));
+    printf("error      %.1f %% +- %.1f in %d folds of the training rows, which made the choice\n",
+           client_real(chosen, "error"), client_real(chosen, "standard_error"),
+           (int)client_real(chosen, "folds"));
+}
+
+static void say_bracket(const json_t *model, const json_t *o)
+{
+    const json_t *missed = json_object_get(o, "margin_missed_by");
+    const char *by = client_string(o, "stopped_by"), *help = client_string(o, "help");
+    if (missed)
+        printf("proof      approximate: objective %.6g, margins missed by up to %.3g; the\n"
+               "           optimum is at least %.6g\n",
+               client_real(o, "objective"), json_number_value(missed), client_real(o, "lower"));
+    else
+        printf("proof      %s%s%s%s: the optimum lies in [%.6g, %.6g], gap %.1e\n",
+               client_string(o, "status"), by[0] ? " by " : "", by,
+               json_object_get(model, "low_rank") ? " for this Q" : "", client_real(o, "lower"),
+               client_real(o, "upper"), client_real(o, "gap"));
+    if (!help[0]) return;
+    printf("           ");
+    cli_wrap(stdout, help, 11, 11);
+}
+
+void cli_say_certificate(const json_t *model)
+{
+    const json_t *o = json_object_get(model, "certificate");
+    if (!o) return;
+    double cap = client_real(o, "distortion");
+    say_bracket(model, o);
+    printf("distortion %.6g of at most %g, relative to reference %s%s; %.0f of %.0f\n"
+           "           constraints active\n",
+           client_real(o, "kappa"), cap, client_string(o, "reference"),
+           json_object_get(model, "low_rank") ? " and Q" : "", client_real(o, "active"),
+           client_real(o, "constraints"));
+    if (cap == 1.0)
+        printf(
+            "           K = 1 is the reference itself: nothing was stretched beyond it, for the\n"
+            "           folds found no gain in doing so\n");
+}
+
+void cli_say_condition(const bdml_model *model)
+{
+    double kappa = bdml_model_kappa(model);
+    int d = bdml_model_metric_dimension(model), q = bdml_model_output_dimension(model);
+    if (isfinite(kappa))
+        printf("condition  number of M on the %s points: %.4g\n",
+               bdml_preparation_variance(bdml_model_preparation(model)) >= 0.0 ? "projected"
+                                                                               : "prepared",
+               kappa);
+    else
+        printf("condition  number of M on the prepared points: infinite, it looks at %d of their\n"
+               "           %d directions\n",
+               q, d);
+}
