@@ -21,6 +21,9 @@ typedef enum cli_opt {
 
 typedef struct cli cli;
 
+/* Under which heading 'bdml help' lists a command. */
+typedef enum cli_kind { CLI_EVERYDAY, CLI_MORE, CLI_PAPER, CLI_ABOUT, CLI_KINDS } cli_kind;
+
 typedef struct cli_command {
     const char *name;
     const char *arguments; /* "DATA [QUERY]": the required ones, then those in brackets */
@@ -30,6 +33,7 @@ typedef struct cli_command {
     const char *takes;     /* groups, and single options as "--name" */
     const char *examples;  /* one a line, NULL = none */
     bdml_status (*run)(cli *c);
+    cli_kind kind;
 } cli_command;
 
 typedef struct cli_progress {
@@ -104,7 +108,8 @@ int cli_option_count(void);
 const bdml_option *cli_option_at(int i);   /* library first, then the command's own */
 const bdml_option *cli_option_own(int id); /* row of cli/options.def */
 const bdml_option *cli_option_find(const char *name, size_t n); /* or NULL */
-char cli_option_short(const bdml_option *o);                    /* 'o' for --output, '\0' = none */
+const bdml_option *cli_option_everyday(int i); /* those that help shows first; NULL past the end */
+char cli_option_short(const bdml_option *o);   /* 'o' for --output, '\0' = none */
 const bdml_option *cli_option_by_short(char letter);
 const char *cli_group_title(const char *group);
 /* The distinct groups in the order of the tables; NULL past the end. */
@@ -130,8 +135,9 @@ void cli_bold(FILE *f, const char *text);
 void cli_wrap(FILE *f, const char *text, int column, int indent);
 /* help.c */
 void cli_usage(FILE *f);
-void cli_help_command(FILE *f, const cli_command *command);
-void cli_help_formats(FILE *f); /* help_formats.c */
+void cli_help_command(FILE *f, const cli_command *command,
+                      bool all); /* all: not everyday options alone */
+void cli_help_formats(FILE *f);  /* help_formats.c */
 /* man.c, completion.c, settings.c */
 void cli_write_man(FILE *f);
 void cli_write_settings(FILE *f, bool markdown);

@@ -14,7 +14,7 @@ static const cli_command commands[] = {
      "from "
      "there to the same model.",
      COMMON "output input prepare train methods constraints neighbors",
-     "bdml train wine.csv -o wine.bdml --scale zscore", cli_train},
+     "bdml train wine.csv -o wine.bdml --scale zscore", cli_train, CLI_EVERYDAY},
     {"predict", "MODEL DATA", "[-o FILE] [-k K] [--train FILE]", "classify new points by k-NN",
      "Classifies each row of DATA by the vote of its nearest training points under the model's "
      "metric and writes one class name a line, under the heading 'class'. If DATA has labels, the "
@@ -27,26 +27,27 @@ static const cli_command commands[] = {
      "bdml predict wine.bdml new.csv -o classes.csv\n"
      "bdml predict wine.bdml labelled.csv --json\n"
      "bdml predict faces.bdml faces.npz --pairs pairs.csv -o answers.csv",
-     cli_predict},
+     cli_predict, CLI_EVERYDAY},
     {"transform", "MODEL DATA", "-o FILE", "map points so that Euclidean distance is the metric",
      "Writes L p(x) for every row x of DATA, p being the model's preparation: squared Euclidean "
      "distances between the rows written are the learned distances, so any nearest-neighbour "
      "index can take them. The ending of FILE says the format: .csv, .tsv, .svmlight (.svm, "
      ".libsvm) or .npy; '-', the default, is CSV on standard output.",
-     COMMON "output input", "bdml transform wine.bdml wine.csv -o mapped.npy", cli_transform},
+     COMMON "output input", "bdml transform wine.bdml wine.csv -o mapped.npy", cli_transform,
+     CLI_EVERYDAY},
     {"neighbors", "DATA [QUERY]", "[-k K] [--model MODEL] [-o FILE]",
      "list exact nearest neighbours",
      "Lists the K nearest rows of DATA for each row of QUERY, or of DATA itself (each row without "
      "itself), with their squared distances, as a table row,rank,neighbor,distance. Row numbers "
      "start at 0; ties go to the lower number.",
      COMMON "output input prepare neighbors query",
-     "bdml neighbors iris.csv -k 5 --which other -o impostors.csv", cli_neighbors},
+     "bdml neighbors iris.csv -k 5 --which other -o impostors.csv", cli_neighbors, CLI_MORE},
     {"drift", "MODEL CORPUS [QUERIES]", "", "how far a model moves the neighbours of a corpus",
      "For an index of vectors that a model is about to replace: the most by which a ratio of two "
      "distances can change, and of the 1, 5, 10 and 50 nearest rows of CORPUS for each of QUERIES "
      "(or of up to 1000 rows of CORPUS itself) the share that stays: at least, proven from the "
      "model's condition number, and as counted.",
-     COMMON "input neighbors", "bdml drift adapter.bdml vectors.npy", cli_drift},
+     COMMON "input neighbors", "bdml drift adapter.bdml vectors.npy", cli_drift, CLI_MORE},
     {"eval", "DATA", "[--method NAME | --methods A,B,C]", "measure the k-NN error of methods",
      "Trains and tests one method, or several side by side on the same splits of DATA, and "
      "reports mean and standard deviation of the k-NN error in percent, the difference to the best "
@@ -58,7 +59,7 @@ static const cli_command commands[] = {
      COMMON "input prepare train methods constraints neighbors evaluate",
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore\n"
      "bdml eval wine.csv --methods all --jobs 2 --json >wine-run.json",
-     cli_eval},
+     cli_eval, CLI_EVERYDAY},
     {"adapt", "", "--source FILE --target FILE [--semi] [--methods A,B,C]",
      "learn on one domain, classify another",
      "Learns from labelled rows of --source and classifies the rows of --target, one method or "
@@ -69,9 +70,9 @@ static const cli_command commands[] = {
      "--rows, "
      "--column-scale, --dimensions (PCA), --unit; then the nearest labelled rows vote (--votes).",
      COMMON "domains adapt input train methods constraints --methods --jobs --search --candidates",
-     "bdml adapt --source amazon.mat --target webcam.mat --methods euclidean,gfk,bdml\n"
-     "bdml adapt --source a.csv --target b.csv --semi --splits-file splits.csv --json",
-     cli_adapt},
+     "bdml adapt --source amazon.mat --target webcam.mat --methods gfk,bdml\n"
+     "bdml adapt --source a.csv --target b.csv --semi --json",
+     cli_adapt, CLI_MORE},
     {"path", "DATA", "[--grid K,K,...] [-o FILE.csv] [--plot FILE.svg]",
      "follow the metric and its error along the distortion cap K",
      "Learns a metric for each K of --grid, each from the one before. Only K changes: the "
@@ -86,7 +87,7 @@ static const cli_command commands[] = {
             "--stratify",
      "bdml path segment.csv --plot segment.svg\n"
      "bdml path iris.csv --grid 1,10,100 --se-rule 0 -o iris-path.csv",
-     cli_path},
+     cli_path, CLI_MORE},
     {"retrieve", "DATA", "[--methods A,B,C] [--grid K,K,... [--plot FILE.svg]]",
      "measure retrieval among classes not trained on",
      "What does a metric do to classes that it has not seen? Each split keeps a share of the "
@@ -103,7 +104,7 @@ static const cli_command commands[] = {
             "--methods --splits --test-fraction --jobs",
      "bdml retrieve vectors.npz --methods whiten,lda,bdml --splits 10\n"
      "bdml retrieve segment.csv --scale zscore --grid 1,3,10,100,1e4,1e6 --plot unseen.svg",
-     cli_retrieve},
+     cli_retrieve, CLI_MORE},
     {"verify", "DATA", "--pairs-file PAIRS [--methods A,B,C]",
      "measure how well methods tell same pairs from different ones",
      "Are two rows of DATA the same person, product, text? PAIRS has lines fold,i,j,same (or "
@@ -116,14 +117,12 @@ static const cli_command commands[] = {
      "fold by "
      "fold.",
      COMMON "plot verify input prepare train methods --pairs-file --methods --folds --jobs",
-     "bdml verify faces.npz --pairs-file pairs.csv --pca 100 --methods euclidean,bdml --plot "
-     "roc.svg",
-     cli_verify},
+     "bdml verify faces.npz --pairs-file pairs.csv --pca 100 --plot roc.svg", cli_verify, CLI_MORE},
     {"convert", "IN OUT", "[--label COLUMN]", "rewrite data in another format",
      "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ "
      "and MAT also gzipped) and writes the one that the ending of OUT says: .csv, .tsv, .svmlight "
      "(.svm, .libsvm) or .npy, the labels beside it in NAME.labels.npy.",
-     COMMON "input", "bdml convert iris.arff iris.csv", cli_convert},
+     COMMON "input", "bdml convert iris.arff iris.csv", cli_convert, CLI_MORE},
     {"info", "FILE", "", "describe a data file or a model",
      "For data, a dry look: points, features, the label column and why it was taken, classes with "
      "their "
@@ -131,7 +130,7 @@ static const cli_command commands[] = {
      "to "
      "expect of training. For a model, one screen: what it was learned from, what was chosen and "
      "proven, which features matter, what to do next; --all tells the rest.",
-     COMMON "more input", "bdml info wine.csv\nbdml info wine.bdml", cli_info},
+     COMMON "more input", "bdml info wine.csv\nbdml info wine.bdml", cli_info, CLI_EVERYDAY},
     {"certify", "MODEL DATA", "[--level NAME]", "check what a model claims, independently",
      "Reads the model (or MODEL.proof) and the data it was learned from, and checks its claim by "
      "plain "
@@ -149,7 +148,7 @@ static const cli_command commands[] = {
      "not at the level asked for.",
      COMMON "certify input --targets-file --impostors-file --pairs-file --triplets-file",
      "bdml certify wine.bdml wine.csv\nbdml certify wine.bdml wine.csv --level problem --json",
-     cli_certify},
+     cli_certify, CLI_EVERYDAY},
     {"bound", "KIND [MODEL] [DATA]", "[--distortion K --trace R ...]",
      "evaluate the bounds that the paper proves",
      "KIND is stability (how much the loss can change when one example is replaced), "
@@ -163,7 +162,7 @@ static const cli_command commands[] = {
      "bdml bound stability --distortion 10 --trace 100 --radius 1 --dimension 20\n"
      "bdml bound generalization wine.bdml wine.csv --failure 0.1\n"
      "bdml bound tail",
-     cli_bound},
+     cli_bound, CLI_PAPER},
     {"compare-solvers", "DATA", "[--distortion K] [--delta D]",
      "run engine and paper's algorithm on one problem",
      "Solves the problem with hard margins that the settings state by the certified engine, by the "
@@ -174,7 +173,7 @@ static const cli_command commands[] = {
      "proven lower end of the optimum, rounds and seconds.",
      COMMON "input prepare train constraints neighbors",
      "bdml compare-solvers wine.csv --scale zscore --kind pair --distortion 10",
-     cli_compare_solvers},
+     cli_compare_solvers, CLI_PAPER},
     {"reproduce", "STUDY [DATA]", "[--quick] [--page FILE.md] [-o FILE.svg]",
      "run the paper's experiments, ours beside its figures",
      "STUDY is table1 (classification), small (the small sets over 100 splits), figure2 (error "
@@ -190,7 +189,8 @@ static const cli_command commands[] = {
      "without them says so. With -o the picture of one study is drawn.",
      COMMON "output reproduce --splits --rounds --rho-negative --row-scaling --distortion-weight "
             "--weight-floor",
-     "bdml reproduce all --quick --page results.md\nbdml reproduce table1", cli_reproduce},
+     "bdml reproduce all --quick --page results.md\nbdml reproduce table1", cli_reproduce,
+     CLI_PAPER},
     {"report", "RUN [RUN] [RUN] [RUN] [RUN] [RUN]", "[-o PAGE.html]",
      "make one page to look at of results, or of data",
      "RUN: what eval, path, train, verify or adapt printed with --json; one page is made of all "
@@ -205,14 +205,15 @@ static const cli_command commands[] = {
      COMMON "output page input prepare train methods constraints neighbors evaluate path",
      "bdml eval wine.csv --methods euclidean,bdml --json >wine.json\nbdml report wine.json -o "
      "wine.html\nbdml report wine.csv -o wine.html",
-     cli_report},
+     cli_report, CLI_EVERYDAY},
     {"plot", "[RUN] [RUN] [RUN]", "--figure NAME -o FILE", "draw one figure of a result",
      "Draws one of the pictures of 'bdml report' alone, as .svg, .png or .pdf by the ending of "
      "FILE: "
      "errors, path, unseen, roc, view, spectrum, convergence, or ellipsoids (the paper's Figure 1, "
      "which "
      "needs no result). RUN: what a command printed with --json.",
-     COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot},
+     COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot,
+     CLI_MORE},
     {"export", "MODEL [DATA]", "-o FILE [--what L|M] [--certificate]",
      "write the map for other programs, or the certificate",
      "By the ending of FILE: .npy, .csv or .mat is the matrix L or M, which acts on prepared "
@@ -229,29 +230,31 @@ static const cli_command commands[] = {
      "export wine.bdml wine.csv --certificate "
      "-o "
      "wine.cert",
-     cli_export},
+     cli_export, CLI_MORE},
     {"import", "MAP", "-o MODEL [--what L|M]", "make a model of a matrix from elsewhere",
      "Reads a matrix from any supported data format, one row a line, and wraps it as a model: the "
      "linear map L (rows are output dimensions), or with --what M a symmetric positive "
      "semidefinite metric.",
-     COMMON "output map --format --header --variable", "bdml import L.npy -o mine.bdml",
-     cli_import},
+     COMMON "output map --format --header --variable", "bdml import L.npy -o mine.bdml", cli_import,
+     CLI_MORE},
     {"generate", "NAME", "[-n N] -o FILE", "make data whose law is known",
      "NAME is waveform or waveform-noise (Breiman et al. 1984; 21 and 40 features, 3 classes), "
      "twonorm, threenorm or ringnorm (Breiman 1996; 20 features, 2 classes), or one where the "
      "plain distance looks in the wrong directions: stretched, needle, clusters. All from --seed.",
-     COMMON "output generate", "bdml generate waveform -n 5000 -o waveform.csv", cli_generate},
+     COMMON "output generate", "bdml generate waveform -n 5000 -o waveform.csv", cli_generate,
+     CLI_PAPER},
     {"help", "[TOPIC]", "", "explain a command, data formats, settings, methods",
      "TOPIC is a command, 'formats', 'settings' or 'methods'. With --json the whole table of "
      "commands, "
      "options and methods is printed for programs.",
-     COMMON "help more", "bdml help train\nbdml help settings --markdown", cli_help},
-    {"version", "", "", "print the version", "Prints the version.", COMMON, NULL, cli_version},
+     COMMON "help more", "bdml help train\nbdml help settings --markdown", cli_help, CLI_ABOUT},
+    {"version", "", "", "print the version", "Prints the version.", COMMON, NULL, cli_version,
+     CLI_ABOUT},
     {"completion", "SHELL", "", "print a completion script for bash, zsh or fish",
      "SHELL is bash, zsh or fish.", COMMON, "bdml completion bash >/etc/bash_completion.d/bdml",
-     cli_completion},
+     cli_completion, CLI_ABOUT},
     {"man", "", "", "print the manual page", "Prints the manual page in roff.", COMMON,
-     "bdml man | man -l -", cli_man},
+     "bdml man | man -l -", cli_man, CLI_ABOUT},
 };
 
 int cli_command_count(void)

@@ -9,16 +9,23 @@ void cli_usage(FILE *f)
     fprintf(f, " %s - learn distances from labelled data, with a hard cap on distortion\n\n",
             bdml_version());
     fputs("usage: bdml COMMAND [ARGUMENTS] [OPTIONS]\n\n", f);
-    for (int i = 0; i < cli_command_count(); i++) {
-        const cli_command *command = cli_command_at(i);
-        fprintf(f, "  %-*s%s\n", NAME_COLUMN, command->name, command->help);
+    for (int kind = 0; kind < CLI_KINDS; kind++) {
+        static const char *const titles[] = {"everyday", "more", "the paper's studies",
+                                             "about bdml"};
+        fprintf(f, "%s%s\n", kind ? "\n" : "", titles[kind]);
+        for (int i = 0; i < cli_command_count(); i++) {
+            const cli_command *command = cli_command_at(i);
+            if ((int)command->kind == kind)
+                fprintf(f, "  %-*s%s\n", NAME_COLUMN, command->name, command->help);
+        }
     }
     fputs("\nexamples\n"
           "  bdml train wine.csv -o wine.bdml --scale zscore   learn a metric\n"
           "  bdml predict wine.bdml new.csv                    classify new points with it\n"
           "  bdml eval wine.csv --methods euclidean,whiten     compare methods\n\n"
           "DATA is CSV, TSV, svmlight, NPY, NPZ, MAT, ARFF or IDX; '-' is standard input.\n"
-          "'bdml help COMMAND' explains a command and its options.\n",
+          "'bdml help COMMAND' explains a command and its options, 'bdml help formats' the\n"
+          "files that are read.\n",
           f);
 }
 
@@ -41,6 +48,44 @@ static void print_methods(FILE *f)
     for (int i = 0; i < bdml_method_count(); i++) {
         fprintf(f, "  %-*s", NAME_COLUMN, bdml_method_name(i));
         cli_wrap(f, bdml_method_help(i), NAME_COLUMN + 2, NAME_COLUMN + 2);
+    }
+}
+
+/* Where a command takes more options than this, help shows the everyday ones alone. */
+enum { MANY_OPTIONS = 24 };
+
+static int count_options(const cli_command *command)
+{
+    int count = 0;
+    for (int i = 0; i < cli_option_count(); i++)
+        count += cli_command_takes(command, cli_option_at(i));
+    return count;
+}
+
+/* Words that options and results use. */
+static void print_words(FILE *f)
+{
+    static const char *const words[][2] = {
+        {"reference",
+         "the distance one starts from: the points as they are, z-scored, whitened inside the "
+         "classes, ..."},
+        {"distortion",
+         "how much the learned distance stretches some directions more than others, relative to "
+         "the reference; K is its cap, and K = 1 the reference itself"},
+        {"target", "a near point of the same class, to be kept near"},
+        {"impostor", "a near point of another class, to be pushed away by a margin"},
+        {"softness", "how dear it is to miss a margin, against keeping targets near"},
+        {"passes", "how often targets and impostors are looked up again under the metric learned"},
+        {"given problem",
+         "one that options state (--rule, --hard, --diagonal, --trace, --solver, constraint files) "
+         "instead of leaving it to cross-validation"},
+    };
+    fputc('\n', f);
+    cli_bold(f, "Words");
+    fputc('\n', f);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        fprintf(f, "  %-*s", NAME_COLUMN, words[i][0]);
+        cli_wrap(f, words[i][1], NAME_COLUMN + 2, NAME_COLUMN + 2);
     }
 }
 
@@ -70,24 +115,47 @@ static int group_rank(const char *group)
     return 0;
 }
 
-void cli_help_command(FILE *f, const cli_command *command)
+void cli_help_command(FILE *f, const cli_command *command, bool all)
 {
     const char *group;
     const bdml_option *method = cli_option_find("method", strlen("method"));
+    const bdml_option *targets = cli_option_find("targets", strlen("targets"));
+    const bdml_option *o;
+    int count = count_options(command), shown = 0;
+    all = all || count <= MANY_OPTIONS;
 
+    char usage[TEXT_SIZE];
+    snprintf(usage, sizeof usage, "%s%s%s [OPTIONS]", command->arguments,
+             command->arguments[0] && command->synopsis[0] ? " " : "", command->synopsis);
     fputs("usage: bdml ", f);
     cli_bold(f, command->name);
-    fprintf(f, "%s%s%s%s [OPTIONS]\n\n", command->arguments[0] ? " " : "", command->arguments,
-            command->synopsis[0] ? " " : "", command->synopsis);
+    fputc(' ', f);
+    cli_wrap(f, usage, 13 + (int)strlen(command->name), 12);
+    fputc('\n', f);
     cli_wrap(f, command->about, 0, 0);
     for (const char *p = command->examples; p && *p;) {
         int n = (int)strcspn(p, "\n");
         fprintf(f, "%s  %.*s\n", p == command->examples ? "\n" : "", n, p);
         p += n + (p[n] == '\n');
     }
+    if (!all) {
+        fprintf(f, "\n");
+        cli_bold(f, "Everyday options");
+        fputc('\n', f);
+        for (int i = 0; (o = cli_option_everyday(i)) != NULL; i++) {
+            if (!cli_command_takes(command, o)) continue;
+            print_option(f, o);
+            shown++;
+        }
+        fprintf(f, "\n'bdml help %s --all' explains the other %d options.\n", command->name,
+                count - shown);
+        if (cli_command_takes(command, targets)) print_words(f);
+        return;
+    }
     for (int rank = 0; rank < GROUP_RANKS; rank++)
         for (int i = 0; (group = cli_group_at(i)) != NULL; i++)
             if (group_rank(group) == rank) print_group(f, command, group);
+    if (cli_command_takes(command, targets)) print_words(f);
     if (method && cli_command_takes(command, method)) {
         fputc('\n', f);
         cli_bold(f, "Methods");
@@ -165,7 +233,7 @@ bdml_status cli_help(cli *c)
     FILE *f = cli_text_begin(c);
     if (!f) return BDML_ERR_MEMORY;
     if (command)
-        cli_help_command(f, command);
+        cli_help_command(f, command, c->own[CLI_OPT_ALL].i != 0);
     else if (settings)
         cli_write_settings(f, c->own[CLI_OPT_MARKDOWN].i != 0);
     else if (methods)

@@ -81,7 +81,7 @@ static bdml_status run(cli *c, int argc, char **argv)
     if (c->own[CLI_OPT_HELP].i) {
         FILE *f = cli_text_begin(c);
         if (!f) return BDML_ERR_MEMORY;
-        cli_help_command(f, c->command);
+        cli_help_command(f, c->command, c->own[CLI_OPT_ALL].i != 0);
         TRY(cli_text_end(c, f));
     } else {
         if (cli_json(c)) cli_note_command(c);

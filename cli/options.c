@@ -89,6 +89,19 @@ const bdml_option *cli_option_by_short(char letter)
     return NULL;
 }
 
+const bdml_option *cli_option_everyday(int i)
+{
+    static const char *const names[] = {"output",     "source",    "target",     "label",
+                                        "columns",    "drop",      "encode",     "missing",
+                                        "method",     "methods",   "scale",      "pca",
+                                        "distortion", "reference", "softness",   "neighbors",
+                                        "pairs-file", "grid",      "splits",     "folds",
+                                        "semi",       "plot",      "time-limit", "seed",
+                                        "json"};
+    if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
+    return cli_option_find(names[i], strlen(names[i]));
+}
+
 /* A group without a title of its own goes by its name. */
 const char *cli_group_title(const char *group)
 {

@@ -81,13 +81,15 @@ works --help
 works version
 ok "version" grep -q '^bdml [0-9]*\.[0-9]*\.[0-9]*$' out
 works --version
-for command in train predict transform neighbors eval convert info export import generate help version \
-    completion man; do
+for command in train predict transform neighbors eval adapt path verify convert info certify bound compare-solvers reproduce \
+    report plot export import generate help version completion man; do
     works help $command
     ok "help $command stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
     cp out first
     works $command --help
     ok "$command --help is help $command" cmp -s out first
+    works help $command --all
+    ok "help $command --all stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
     ok "$command takes --json, --quiet, --threads, --seed" sh -c 'for o in json quiet threads seed; do
         grep -q -- "--$o" out || exit 1; done'
 done
@@ -95,6 +97,13 @@ json '"train" in [c["name"] for c in r["commands"]] and "scale" in [o["name"] fo
 json 'set(o["name"] for o in r["options"]) == set(n for c in r["commands"] for n in c["options"])' help
 json 'r["version"].count(".") == 2' version
 json '".SH COMMANDS" in r["text"]' man
+works help train
+ok "help train shows everyday options" [ "$(grep -c '^  .*--[a-z]' out)" -le 24 ]
+ok "help explains its words" grep -q '^  impostor ' out
+works help train --all
+ok "help train --all shows them all" grep -q -- '--impostors-file' out
+works help formats
+ok "help formats stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
 works help methods
 ok "help methods" grep -q euclidean out
 works help settings --markdown
