@@ -222,6 +222,7 @@ void cli_features_print(const json_t *result);
 void cli_say_choice(const json_t *description);
 void cli_say_certificate(const json_t *description);
 void cli_say_condition(const bdml_model *model);
+void cli_say_threshold(const json_t *description);
 
 /* view.c: some of the rows, for pictures; false where there are too few of them, or very many dimensions. */
 typedef struct cli_view {

@@ -122,6 +122,7 @@ static void print_summary(const cli *c, const char *path, const bdml_model *mode
     cli_say_choice(description);
     cli_say_certificate(description);
     cli_say_condition(model);
+    cli_say_threshold(description);
     cli_features_print(c->result);
     printf("\nnext       bdml predict %s NEW-DATA\n", path);
     if (json_object_get(description, "certificate"))

@@ -29,16 +29,6 @@ static void report_threshold(cli *c, const json_t *model)
     cli_put(c->result, "threshold_accuracy", cli_real(client_real(o, "accuracy")));
 }
 
-static void say_threshold(const json_t *model)
-{
-    const json_t *o = json_object_get(model, "verification");
-    if (!json_object_get(o, "threshold")) return;
-    printf("threshold  pairs are the same from score %.6g (%s) on: right for %.1f %% of %.0f "
-           "training pairs\n",
-           client_real(o, "threshold"), client_string(o, "score"), client_real(o, "accuracy"),
-           client_real(o, "pairs"));
-}
-
 /* The paper's Q-step: its bracket, and the sample that was taken. */
 static void say_relaxation(const json_t *o)
 {
@@ -153,7 +143,7 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     cli_say_choice(description);
     cli_say_certificate(description);
     cli_say_condition(model);
-    say_threshold(description);
+    cli_say_threshold(description);
     say_rank(description);
     printf("trained in %s\n", time);
     if (bdml_checkpoints_written(c->h) > 0 && strcmp(ended, "stopped") == 0)

@@ -64,7 +64,8 @@ bdml_status cli_features_json(cli *c, const bdml_model *model, json_t *out)
     NEW(c->h, order, d);
     /* Maps from elsewhere, and models that bring rows to length 1, have no weights: nothing is told then. */
     status = bdml_model_feature_weights(c->h, model, w);
-    if (status == BDML_ERR_ARGUMENT) status = BDML_OK;
+    if (status == BDML_ERR_ARGUMENT)
+        status = BDML_OK;
     else if (status == BDML_OK)
         for (int j = 0; j < d; j++) total += w[j];
     if (status != BDML_OK || !(total > 0.0)) goto done;
@@ -76,8 +77,8 @@ bdml_status cli_features_json(cli *c, const bdml_model *model, json_t *out)
         json_array_append_new(column, json_integer(order[k].column));
     }
     for (int k = 0; k < DIRECTIONS && share[k] > 0.0; k++)
-        json_array_append_new(directions, direction_json(model, d, v + (size_t)k * (size_t)d,
-                                                         share[k], order));
+        json_array_append_new(directions,
+                              direction_json(model, d, v + (size_t)k * (size_t)d, share[k], order));
     cli_put(o, "kind", json_string("features"));
     cli_put(o, "name", json_incref(name));
     cli_put(o, "column", json_incref(column));

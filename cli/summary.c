@@ -65,3 +65,14 @@ void cli_say_condition(const bdml_model *model)
                "           %d directions\n",
                q, d);
 }
+
+/* A model learned from pairs knows from which score on they are the same. */
+void cli_say_threshold(const json_t *model)
+{
+    const json_t *o = json_object_get(model, "verification");
+    if (!json_object_get(o, "threshold")) return;
+    printf("threshold  pairs are the same from score %.6g (%s) on: right for %.1f %% of %.0f "
+           "training pairs\n",
+           client_real(o, "threshold"), client_string(o, "score"), client_real(o, "accuracy"),
+           client_real(o, "pairs"));
+}

@@ -62,6 +62,8 @@ has table "roc.svg"
 has said "^threshold "
 "$bdml" certify faces.bdml points.csv --label none >said 2>err || fail "certify refutes"
 "$bdml" info faces.bdml >said 2>err
+has said "^threshold "
+"$bdml" info faces.bdml --all >said 2>err
 has said "^verification "
 has said "\"threshold\": "
 "$bdml" predict faces.bdml points.csv --label none --pairs plain.csv -o answers.csv >said 2>err
