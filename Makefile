@@ -10,6 +10,7 @@
 #   make corpus     2,500 problems, a fifth of them badly placed: is a claim of training ever refuted?
 #   make bench      benchmarks (bench/README.md)
 #   make install    PREFIX=/usr/local, DESTDIR as usual
+#   make deb        Debian packages, in build/packages
 #   make format / format-check / tidy
 # Each of test, demo and bench first lets ./bootstrap install what is missing.
 
@@ -18,7 +19,7 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo python asan clang ci mutants corpus bench install format format-check tidy clean
+.PHONY: all setup build test demo python asan clang ci mutants corpus bench install deb format format-check tidy clean
 
 all: build
 
@@ -68,6 +69,11 @@ bench:
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake/after-install "$(PREFIX)" "$(DESTDIR)"
+
+# Debian packages in $(BUILD)/packages: libbdml0, libbdml-dev, bdml.
+deb: build
+	@cmake/make-deb $(BUILD)
 
 format:
 	clang-format -i $(C_FILES)

@@ -37,13 +37,14 @@ typedef struct cli_command {
 } cli_command;
 
 typedef struct cli_progress {
-    bool terminal;  /* a bar that is rewritten; else plain lines */
-    bool shown;     /* a bar stands on the current line */
-    double started; /* of the whole command */
-    double printed; /* when last something was shown */
-    double since;   /* start of the phase */
-    int64_t done;   /* when the end was last estimated */
-    double ends;    /* the estimate; 0 = none */
+    bool terminal;   /* a bar that is rewritten; else plain lines */
+    bool shown;      /* a bar stands on the current line */
+    double started;  /* of the whole command */
+    double printed;  /* when last something was shown */
+    double share;    /* of the whole command that is done: never falls */
+    double from, to; /* what the part under way is of it */
+    double left;     /* seconds that were said to be left; 0 = nothing was said yet */
+    double left_at;  /* and when */
     char phase[64];
 } cli_progress;
 
@@ -150,6 +151,8 @@ bdml_status cli_text_end(cli *c, FILE *f);
 /* progress.c */
 void cli_progress_init(cli *c);
 void cli_progress_clear(cli *c);
+/* Part `part` of `parts` of the command begins: its own share goes from 0 to 1 within it. */
+void cli_progress_part(cli *c, int part, int parts);
 int cli_progress_report(void *user, const char *phase, int64_t done, int64_t total);
 void cli_log(void *user, bdml_log_level level, const char *line);
 void cli_catch_interrupt(void);

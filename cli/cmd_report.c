@@ -66,6 +66,7 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
             printf("%s ...\n", steps[i]);
             fflush(stdout);
         }
+        cli_progress_part(c, (int)i, (int)(sizeof steps / sizeof *steps));
         status = cli_make_run(c, steps[i], train ? model : NULL, &run);
         if (status == BDML_OK) json_array_append(runs, run);
         json_decref(run);

@@ -136,7 +136,8 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     cli_duration(seconds, time, sizeof time);
     printf("data       %s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
            bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
-    printf("method     %s, scale %s", bdml_get(c->h, "method"), bdml_get(c->h, "scale"));
+    printf("method     %s, scale %s", client_string(description, "method"),
+           bdml_get(c->h, "scale"));
     if (!isnan(variance))
         printf(", PCA to %d dimensions (%.1f %% of variance)", d, 100.0 * variance);
     printf("\nmetric     %d x %d of rank %d\n", d, d, bdml_model_output_dimension(model));
@@ -177,7 +178,7 @@ static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *mode
     cli_put(c->result, "points", json_integer(bdml_dataset_points(data)));
     cli_put(c->result, "features", json_integer(bdml_dataset_dimension(data)));
     cli_put(c->result, "classes", json_integer(bdml_dataset_classes(data)));
-    cli_put(c->result, "method", client_text(bdml_get(c->h, "method")));
+    cli_put(c->result, "method", client_text(client_string(description, "method")));
     cli_put(c->result, "dimension", json_integer(bdml_model_metric_dimension(model)));
     cli_put(c->result, "rank", json_integer(bdml_model_output_dimension(model)));
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));

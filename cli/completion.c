@@ -15,6 +15,12 @@ static void value_words(const bdml_option *o, char *out, size_t size)
     } else if (strcmp(o->name, "method") == 0 || strcmp(o->name, "methods") == 0) {
         for (int i = 0; i < bdml_method_count() && n < size; i++)
             n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "", bdml_method_name(i));
+        if (o->name[strlen("method")] && n < size) snprintf(out + n, size - n, " all");
+    } else if (strcmp(o->name, "figure") == 0) {
+        snprintf(out, size, "errors path roc view spectrum convergence ellipsoids");
+    } else if (strcmp(o->name, "reference") == 0) {
+        for (int i = 0; i < bdml_reference_count() && n < size; i++)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "", bdml_reference_name(i));
     }
 }
 
@@ -23,16 +29,32 @@ static bool value_is_file(const bdml_option *o)
     return o->metavar && strcmp(o->metavar, "FILE") == 0;
 }
 
-/* Fixed words for the first argument of a command; NULL = files. */
-static const char *argument_words(const cli_command *command)
+/* Fixed words for the first argument of a command into `out`; false: files. */
+static bool argument_words(const cli_command *command, char *out, size_t size)
 {
-    if (strcmp(command->name, "completion") == 0) return "bash zsh fish";
+    static const struct {
+        const char *command, *words;
+    } fixed[] = {
+        {"completion", "bash zsh fish"},
+        {"bound", "stability generalization tail"},
+        {"reproduce",
+         "all table1 small claim figure2 adaptation faces distortion trace-width runtime geometry"},
+        {"help", "formats settings methods"}, /* and the commands */
+    };
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
+        if (strcmp(command->name, fixed[k].command) == 0) snprintf(out, size, "%s", fixed[k].words);
     if (strcmp(command->name, "generate") == 0)
-        return "waveform waveform-noise twonorm threenorm ringnorm stretched needle clusters";
-    if (strcmp(command->name, "reproduce") == 0) return "distortion trace-width runtime";
-    if (strcmp(command->name, "help") == 0)
-        return "formats settings methods"; /* and the commands */
-    return command->arguments[0] ? NULL : "";
+        for (int i = 0; i < bdml_generator_count() && n < size; i++)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "", bdml_generator_name(i));
+    return out[0] || !command->arguments[0];
+}
+
+/* Values that are lists of words, with commas between them. */
+static bool value_is_list(const bdml_option *o)
+{
+    return strcmp(o->name, "methods") == 0;
 }
 
 static void put_command_names(FILE *f)
@@ -58,7 +80,7 @@ static void put_option_names(FILE *f, const cli_command *command)
 
 static void bash_values(FILE *f)
 {
-    char words[512];
+    char words[640];
     for (int i = 0; i < cli_option_count(); i++) {
         const bdml_option *o = cli_option_at(i);
         char letter = cli_option_short(o);
@@ -68,6 +90,11 @@ static void bash_values(FILE *f)
         if (letter) fprintf(f, " | -%c", letter);
         if (value_is_file(o))
             fputs(") compopt -o default 2>/dev/null; return ;;\n", f);
+        else if (value_is_list(o)) /* what stands before the last comma stays */
+            fprintf(f,
+                    ") list=${cur%%\"${cur##*,}\"}; compopt -o nospace 2>/dev/null;"
+                    " COMPREPLY=($(compgen -P \"$list\" -W \"%s\" -- \"${cur##*,}\")); return ;;\n",
+                    words);
         else
             fprintf(f, ") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", words);
     }
@@ -77,7 +104,7 @@ static void write_bash(FILE *f)
 {
     fputs("# bash completion for bdml, written by 'bdml completion bash'\n"
           "_bdml() {\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= list=\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W \"",
@@ -96,8 +123,8 @@ static void write_bash(FILE *f)
           "    esac\n    case ${COMP_WORDS[1]} in\n",
           f);
     for (int i = 0; i < cli_command_count(); i++) {
-        const char *words = argument_words(cli_command_at(i));
-        if (!words) continue;
+        char words[512];
+        if (!argument_words(cli_command_at(i), words, sizeof words)) continue;
         fprintf(f, "    %s) COMPREPLY=($(compgen -W \"%s", cli_command_at(i)->name, words);
         if (strcmp(cli_command_at(i)->name, "help") == 0) {
             fputc(' ', f);
@@ -125,7 +152,7 @@ static void put_zsh_text(FILE *f, const char *s)
 
 static void zsh_option(FILE *f, const bdml_option *o)
 {
-    char words[512], letter = cli_option_short(o);
+    char words[640], letter = cli_option_short(o);
     bool flag = o->type == BDML_OPTION_FLAG, on = flag && strcmp(o->default_value, "yes") == 0;
     value_words(o, words, sizeof words);
     for (int form = 0; form < (letter ? 2 : 1); form++) {
@@ -140,6 +167,8 @@ static void zsh_option(FILE *f, const bdml_option *o)
             fprintf(f, ":%s:", o->name);
             if (value_is_file(o))
                 fputs("_files", f);
+            else if (value_is_list(o))
+                fprintf(f, "_sequence compadd - %s", words);
             else if (words[0])
                 fprintf(f, "(%s)", words);
         }
@@ -164,11 +193,12 @@ static void write_zsh(FILE *f)
           f);
     for (int i = 0; i < cli_command_count(); i++) {
         const cli_command *command = cli_command_at(i);
-        const char *words = argument_words(command);
+        char words[512];
+        bool fixed = argument_words(command, words, sizeof words);
         fprintf(f, "    %s)\n        _arguments \\\n", command->name);
         for (int k = 0; k < cli_option_count(); k++)
             if (cli_command_takes(command, cli_option_at(k))) zsh_option(f, cli_option_at(k));
-        if (!words)
+        if (!fixed)
             fputs("            '*:file:_files' ;;\n", f);
         else if (!words[0])
             fputs("            ;;\n", f);
@@ -196,7 +226,7 @@ static void put_fish_text(FILE *f, const char *s)
 
 static void fish_option(FILE *f, const cli_command *command, const bdml_option *o)
 {
-    char words[512], letter = cli_option_short(o);
+    char words[640], letter = cli_option_short(o);
     bool flag = o->type == BDML_OPTION_FLAG, on = flag && strcmp(o->default_value, "yes") == 0;
     value_words(o, words, sizeof words);
     fprintf(f, "complete -c bdml -n '__fish_seen_subcommand_from %s' -l %s%s", command->name,
@@ -220,11 +250,12 @@ static void write_fish(FILE *f)
     }
     for (int i = 0; i < cli_command_count(); i++) {
         const cli_command *command = cli_command_at(i);
-        const char *words = argument_words(command);
+        char words[512];
+        bool fixed = argument_words(command, words, sizeof words);
         for (int k = 0; k < cli_option_count(); k++)
             if (cli_command_takes(command, cli_option_at(k)))
                 fish_option(f, command, cli_option_at(k));
-        if (!words) continue;
+        if (!fixed) continue;
         fprintf(f, "complete -c bdml -n '__fish_seen_subcommand_from %s' -f -a '%s", command->name,
                 words);
         if (strcmp(command->name, "help") == 0) {

@@ -104,6 +104,16 @@ works help train --all
 ok "help train --all shows them all" grep -q -- '--impostors-file' out
 works help formats
 ok "help formats stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
+works train "$data/iris.csv" --method LDA -o upper.bdml
+ok "methods in any case" grep -q '^method     lda' out
+"$bdml" completion bash >complete.bash
+ok "completion of lists, figures, references" bash -c '. ./complete.bash; compopt() { :; }
+    try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bdml; printf "%s " "${COMPREPLY[@]}"; }
+    [ "$(try bdml eval x --methods lda,lm; try bdml plot x --figure sp; try bdml train x --reference zs)" = \
+        "lda,lmnn spectrum zscore " ]'
+ok "bootstrap --help" sh -c '"$0/bootstrap" --help | grep -q "bootstrap demo"' "$source"
+"$bdml" eval "$data/segment.csv" --methods euclidean,whiten --splits 3 >out 2>err
+ok "a warning is said once" [ "$(grep -c 'region_pixel_count' err)" -le 1 ]
 works help methods
 ok "help methods" grep -q euclidean out
 works help settings --markdown

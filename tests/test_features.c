@@ -1,4 +1,4 @@
-/* Which features matter: weights and directions against hand-worked cases. */
+/* Which features matter: weights and directions against hand-worked cases; figures of a model as structs. */
 #include "check.h"
 #include "model/model.h"
 
@@ -69,11 +69,44 @@ static void a_single_direction(void **state)
     bdml_free_dataset(data);
 }
 
+/* Certificate and choice as structs say what the description says. */
+static void figures_of_a_model(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_certificate proof;
+    bdml_chosen chosen;
+    bdml_dataset *data;
+    bdml_model *model;
+    check_ok(h, bdml_generate(h, "waveform", 60, &data));
+    check_ok(h, bdml_set(h, "method", "lda"));
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    assert_int_equal(bdml_model_certificate(model, &proof), 0); /* lda has neither */
+    assert_int_equal(bdml_model_chosen(model, &chosen), 0);
+    bdml_free_model(model);
+    check_ok(h, bdml_set(h, "method", "bdml"));
+    check_ok(h, bdml_set(h, "reference", "zscore"));
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    assert_int_equal(bdml_model_certificate(model, &proof), 1);
+    assert_int_equal(bdml_model_chosen(model, &chosen), 1);
+    assert_string_equal(proof.status, "optimal");
+    assert_string_equal(proof.reference, "zscore");
+    assert_string_equal(chosen.reference, "zscore");
+    check_true(proof.lower <= proof.upper && proof.distortion <= proof.cap * (1.0 + 1e-8));
+    check_close(proof.gap, (proof.upper - proof.lower) / fabs(proof.upper), 1e-12);
+    check_close(proof.cap, chosen.distortion, 0.0);
+    check_close(proof.softness, chosen.softness, 0.0);
+    check_true(proof.constraints > 0 && chosen.folds > 1 && chosen.passes >= 1);
+    check_true(chosen.error >= 0.0 && chosen.error <= 100.0);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(weights_are_in_spreads),
         handle_test(a_single_direction),
+        handle_test(figures_of_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

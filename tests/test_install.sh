@@ -24,6 +24,14 @@ grep -q 'BDML_SANITIZE:BOOL=ON' "$BDML_BUILD/CMakeCache.txt" && flags="-fsanitiz
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$BDML_BUILD/CMakeCache.txt")
 
 check "install" cmake --install "$BDML_BUILD" --prefix "$root"
+# Packages take the parts library, dev and command: together they are all of it, and none has what another has.
+for part in library dev command; do
+    check "install $part" cmake --install "$BDML_BUILD" --prefix "$work/$part" --component $part
+    (cd "$work/$part" && find . ! -type d)
+done | sort >"$work/parts"
+(cd "$root" && find . ! -type d) | sort >"$work/whole"
+check "packages take everything, once" diff "$work/whole" "$work/parts"
+check "the library alone is one package" sh -c "! find '$work/library' -name '*.h' -o -name '*.a' | grep ."
 pc=$(dirname "$(find "$root" -name bdml.pc)")
 export PKG_CONFIG_PATH="$pc"
 libdir=$(pkg-config --variable=libdir bdml)

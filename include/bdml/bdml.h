@@ -403,6 +403,25 @@ BDML_API bdml_status bdml_model_feature_weights(bdml_handle *h, const bdml_model
                                                 double *weight);
 BDML_API bdml_status bdml_model_directions(bdml_handle *h, const bdml_model *model, int count,
                                            double *share, double *loading);
+/* The solver's certificate in figures. NaN: not said. Texts are valid while the model is. 0: the model has none. */
+typedef struct bdml_certificate {
+    const char *status;       /* "optimal", "stopped", "infeasible", ... */
+    const char *reference;    /* what distortion is relative to */
+    double upper, lower, gap; /* bracket on the optimum, and its width over the upper end */
+    double distortion, cap;   /* reached, and allowed (K) */
+    double softness;
+    int64_t constraints, active, iterations;
+} bdml_certificate;
+BDML_API int bdml_model_certificate(const bdml_model *model, bdml_certificate *out);
+/* What cross-validation chose, and the error that made the choice. 0: nothing was chosen. */
+typedef struct bdml_chosen {
+    const char *reference;
+    double distortion, softness;
+    int passes;
+    double error, standard_error; /* percent, over the folds */
+    int folds;
+} bdml_chosen;
+BDML_API int bdml_model_chosen(const bdml_model *model, bdml_chosen *out);
 /* The self-description as JSON text: method, settings, classes, certificate. Valid while the model is. */
 BDML_API const char *bdml_model_describe(const bdml_model *model);
 

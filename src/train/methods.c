@@ -1,6 +1,8 @@
 /* methods.c - the table of methods: bdml, and the rows of baselines/methods.def. */
 #include "train/plan.h"
 
+#include <strings.h>
+
 static const bdml_method methods[] = {
     {"bdml",
      "bounded distortion, certified: soft triplets with K chosen by cross-validation, or the "
@@ -53,7 +55,7 @@ const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t len
     for (; length > 0 && *name == ' '; length--) name++; /* "a, b" is a list too */
     while (length > 0 && name[length - 1] == ' ') length--;
     for (int i = 0; i < METHODS; i++) {
-        if (strlen(methods[i].name) == length && memcmp(methods[i].name, name, length) == 0)
+        if (strlen(methods[i].name) == length && strncasecmp(methods[i].name, name, length) == 0)
             return &methods[i];
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", methods[i].name);
