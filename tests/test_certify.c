@@ -691,7 +691,10 @@ static void test_levels(void **state)
     reaches("reference within shrinkage 0.1 rule class kind pair loss hinge", "data/iris.csv",
             "problem");
     reaches("distortion 30 passes 1 seed 5", "data/iris.csv",
-            "problem"); /* the recipe, its weight chosen */
+            "problem");                                  /* the recipe, its weight chosen */
+    reaches("distortion 3", "data/iris.csv", "numbers"); /* the hard effort: mined again */
+    reaches("distortion 1 reference zscore", "data/segment.csv", "problem"); /* 800 anchors */
+    reaches("recipe paper", "data/wine.csv", "problem"); /* its cap and weight chosen */
     reaches("rule class passes 2 scale minmax", "data/iris.csv", "numbers"); /* mined again */
     reaches("rank 2 scale zscore", "data/iris.csv", "numbers");
 }

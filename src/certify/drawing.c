@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* The recipe: constraints per anchor, anchors of the last fit, and the streams of the generator. */
-enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, ANCHORS = 2000, STREAM_ANCHORS = 0x616e63 };
+enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, ANCHORS = 800, STREAM_ANCHORS = 0x616e63 };
 static const uint64_t STREAM_IMPOSTORS = (uint64_t)1 << 40;
 
 /* ---- drawing ---------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  *
  *     stated    one problem: hard, diagonal, a rule, a trace, a solver, constraints from elsewhere
  *     pairs     given pairs whose cap is left open: cap, reference and score by cross-validation
+ *     paper     the paper's form: cap and weight by cross-validation, constraints by a rule
  *     recipe    anything else: reference, cap, weight and passes by cross-validation, unless they are set
  *
  * What cross-validation chose stands under "selection". It is taken as if it had been set: that it was the best
@@ -50,6 +51,14 @@ static bool one_problem(const bdml_options *o)
            o->solve.trace.value > 0.0;
 }
 
+/* The paper's form, whose rule leaves cap and weight open. */
+static bool papers_form(const bdml_options *o)
+{
+    return o->train.recipe.value == BDML_RECIPE_PAPER && !o->solve.hard.value &&
+           o->solve.solver.value == BDML_SOLVER_ENGINE && !o->solve.diagonal.value &&
+           !(o->solve.trace.value > 0.0);
+}
+
 static bool are_pairs(const bdml_constraints *c)
 {
     for (int64_t t = 0; t < c->m; t++)
@@ -71,7 +80,7 @@ static bool find_origin(const bdml_model *m, const bdml_options *o, bdml_origin 
     else if (word && files && strcmp(word, "files") == 0)
         *out = BDML_ORIGIN_FILES;
     else if (word && !files && strcmp(word, "mined") == 0)
-        *out = one_problem(o) ? BDML_ORIGIN_RULE : BDML_ORIGIN_RECIPE;
+        *out = one_problem(o) || papers_form(o) ? BDML_ORIGIN_RULE : BDML_ORIGIN_RECIPE;
     return *out != BDML_ORIGIN_UNKNOWN;
 }
 
@@ -115,24 +124,37 @@ static bool choose_reference(const json_t *selection, bool open, const char **na
     return true;
 }
 
+/* What cross-validation chooses from where it is not set. */
+typedef struct offer {
+    int caps;                /* the first of the list of all caps */
+    double weight[2];        /* 0: not chosen */
+    bool passes, references; /* chosen too */
+} offer;
+static const offer recipes = {5, {1.5, 20}, true, true}, papers = {6, {1.5, 5}, false, false},
+                   of_pairs = {6, {0, 0}, false, true};
+
 /* False: cross-validation cannot have chosen that. */
-static bool read_choices(const bdml_model *m, bdml_stated *s, bool recipe)
+static bool read_choices(const bdml_model *m, bdml_stated *s, const offer *from)
 {
-    static const double caps[] = {1, 3, 10, 30, 100, 1000}, weights[] = {1.5, 5}, passes[] = {1, 2};
+    static const double caps[] = {1, 3, 10, 30, 100, 1000}, passes[] = {1, 2};
     const bdml_options *o = s->o;
     const json_t *selection = json_object_get(m->info, "selection");
-    bool K = o->solve.distortion.automatic, weight = recipe && o->solve.softness.automatic;
-    bool again = recipe && o->train.passes.automatic, lowrank = o->rank.rank.value > 0;
-    bool reference = strcmp(o->train.reference.value, "auto") == 0 && !lowrank;
+    bool K = o->solve.distortion.automatic;
+    bool weight = from->weight[0] > 0.0 && o->solve.softness.automatic;
+    bool again = from->passes && o->train.passes.automatic, lowrank = o->rank.rank.value > 0;
+    bool reference = from->references && strcmp(o->train.reference.value, "auto") == 0 && !lowrank;
     double times = s->passes;
 
     s->chosen = json_object_get(selection, "distortion") != NULL;
     if (!s->chosen) return !K && !weight && !again && !reference; /* nothing was left open */
-    bool fits = choose(selection, "distortion", K ? caps : NULL, 6, &s->K) &&
-                choose(selection, "weight", weight ? weights : NULL, 2, &s->softness) &&
+    bool fits = choose(selection, "distortion", K ? caps : NULL, from->caps, &s->K) &&
+                choose(selection, "weight", weight ? from->weight : NULL, 2, &s->softness) &&
                 choose(selection, "passes", again ? passes : NULL, 2, &times) &&
                 (lowrank || choose_reference(selection, reference, &s->reference));
     s->passes = (int)times;
+    /* weight and passes are chosen together; the metric of K = 1 needs one pass whatever the weight */
+    if (weight && again && s->K > 1.0)
+        fits = fits && (s->softness == from->weight[0]) == (s->passes == 1);
     return fits;
 }
 
@@ -171,13 +193,17 @@ static bool derive(const bdml_plain *w, bdml_stated *s)
         s->pairs = true;
         s->threshold = BDML_THRESHOLD_ALIKE;
         if (v->softness.automatic) s->softness = 1.5;
-        return read_choices(w->model, s, false);
+        return read_choices(w->model, s, &of_pairs);
     }
     if (s->origin == BDML_ORIGIN_RULE && !s->diagonal) s->passes = (int)o->train.passes.value;
+    if (s->origin == BDML_ORIGIN_RULE && papers_form(o)) {
+        s->threshold = BDML_THRESHOLD_ALIKE;
+        return read_choices(w->model, s, &papers);
+    }
     if (!recipe) return true;
     s->threshold = BDML_THRESHOLD_IDENTITY;
     s->passes = (int)o->train.passes.value;
-    return read_choices(w->model, s, true);
+    return read_choices(w->model, s, &recipes);
 }
 
 bdml_status bdml_stated_open(bdml_handle *h, bdml_plain *w, bdml_stated *s)

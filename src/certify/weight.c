@@ -113,7 +113,8 @@ static bool is_stated(bdml_plain *w, const bdml_stated *s, slopes *b, double c, 
         *told = error < TOO_FEW_DIGITS && fabsl(b->mean) > 1e-9L * b->lengths;
         if (!*told || alone > 0.0) return fabs(c - alone) <= error * alone;
     }
-    for (int k = 0; s->threshold == BDML_THRESHOLD_ALIKE && k < 6; k++) {
+    bool alike = s->threshold == BDML_THRESHOLD_ALIKE && s->o->solve.distortion.automatic;
+    for (int k = 0; alike && k < 6; k++) {
         K = caps[k];
         if (sign_at(w, b, false, 1.0, K) == -1) break;
     }
