@@ -9,12 +9,18 @@ enum {
     FIRST_SMALL = 3, /* the first round has so many of them */
     FOLDS_LARGE = 3, /* the first round is one fold */
     FEW = 500,
-    LEFT_OUT = 300,     /* rows of a fold, where there are enough: the rest is to learn from */
     MOST_POINTS = 3500, /* more are sampled down, class by class */
-    REPEAT_UNDER = 400, /* repeat the folds until this many rows have been left out */
-    REPEATS_MAX = 2,
     FOLDS_PAIRS = 3
 };
+
+/* How many rows are left out. */
+typedef struct amounts {
+    int fold;    /* in a fold of many points, where there are enough: the rest is to learn from */
+    int under;   /* repeat the folds of few points until so many have been left out, */
+    int repeats; /* at most so many times */
+} amounts;
+/* A path scores every cap on every part, of one reference: it can afford more of them. */
+static const amounts of_recipe = {300, 400, 2}, of_path = {500, 600, 4};
 
 void bdml_part_free(bdml_part *part)
 {
@@ -80,28 +86,29 @@ done:
     return status;
 }
 
-static void count_folds(int64_t rows, bdml_parts *p)
+static void count_folds(const amounts *out, int64_t rows, bdml_parts *p)
 {
     if (rows <= FEW) {
         p->splits = (int)BDML_MIN(rows, FOLDS_SMALL);
-        p->count = p->splits * (int)BDML_MAX(1, BDML_MIN(REPEATS_MAX, REPEAT_UNDER / rows));
+        p->count = p->splits * (int)BDML_MAX(1, BDML_MIN(out->repeats, out->under / rows));
         p->first = BDML_MIN(p->splits, FIRST_SMALL);
     } else { /* few of the folds: what is learned should be learned from nearly all rows */
-        p->splits = (int)BDML_MAX(FOLDS_LARGE, rows / LEFT_OUT);
+        p->splits = (int)BDML_MAX(FOLDS_LARGE, rows / out->fold);
         p->count = FOLDS_LARGE;
         p->first = 1;
     }
 }
 
 /* Each repeat of the folds has a stream of random numbers of its own. */
-static bdml_status make_rows(bdml_handle *h, uint64_t seed, const bdml_training *t, bdml_parts *p)
+static bdml_status make_rows(bdml_handle *h, const amounts *out, uint64_t seed,
+                             const bdml_training *t, bdml_parts *p)
 {
     bdml_status status = BDML_OK;
     int64_t *row = NULL, rows;
     int32_t *y = NULL, *number = NULL;
 
     BDML_GO(sample_rows(h, t, seed, &rows, &row));
-    count_folds(rows, p);
+    count_folds(out, rows, p);
     BDML_NEW(h, p->part, p->count);
     BDML_NEW(h, y, rows);
     BDML_NEW(h, number, rows);
@@ -156,5 +163,6 @@ bdml_status bdml_parts_make(bdml_handle *h, const bdml_plan *plan, const bdml_tr
 {
     uint64_t seed = (uint64_t)plan->o->general.seed.value;
     *out = (bdml_parts){0};
-    return (plan->pairs ? make_pairs : make_rows)(h, seed, t, out);
+    if (plan->pairs) return make_pairs(h, seed, t, out);
+    return make_rows(h, plan->whole ? &of_path : &of_recipe, seed, t, out);
 }
