@@ -144,7 +144,8 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if claim.get("status") == "stopped":
             said = f"the gap is {claim['gap']:.3g}" if claim.get("gap") is not None else "no bound was proven"
         elif stopping.get("converged") is False:
-            said = f"{stopping['rule']} is {stopping['reached']:.3g} and should be {stopping['wanted']:.3g}"
+            reached = stopping["reached"]  # None: no bound was found
+            said = f"{stopping['rule']} is {'unknown' if reached is None else f'{reached:.3g}'} and should be {stopping['wanted']:.3g}"
         elif solution.get("done") is False:
             said = f"the gap is {solution['gap']:.3g}"
         else:
