@@ -4,10 +4,32 @@
  * the points as they are prepared, is another figure and comes second. */
 #include "cli.h"
 
+/* Whatever a method chose: "scale zscore, neighbors 5". */
+static void say_settings(const json_t *chosen)
+{
+    const char *name, *before = "chosen     ";
+    json_t *value;
+    json_object_foreach((json_t *)chosen, name, value)
+    {
+        if (json_is_string(value))
+            printf("%s%s %s", before, name, json_string_value(value));
+        else if (json_is_number(value))
+            printf("%s%s %g", before, name, json_number_value(value));
+        else
+            continue;
+        before = ", ";
+    }
+    if (before[0] == ',') puts("");
+}
+
 void cli_say_choice(const json_t *model)
 {
     const json_t *chosen = json_object_get(model, "selection");
     if (!chosen) return;
+    if (!json_object_get(chosen, "folds")) {
+        say_settings(chosen);
+        return;
+    }
     printf("chosen     reference %s, distortion at most %g, softness %g, passes %d\n",
            client_string(chosen, "reference"), client_real(chosen, "distortion"),
            client_real(chosen, "weight"), (int)client_real(chosen, "passes"));
@@ -46,9 +68,10 @@ void cli_say_certificate(const json_t *model)
            json_object_get(model, "low_rank") ? " and Q" : "", client_real(o, "active"),
            client_real(o, "constraints"));
     if (cap == 1.0)
-        printf(
-            "           K = 1 is the reference itself: nothing was stretched beyond it, for the\n"
-            "           folds found no gain in doing so\n");
+        printf("           K = 1 is the reference itself: nothing was stretched beyond it%s\n",
+               json_object_get(json_object_get(model, "selection"), "tried")
+                   ? ", for the\n           folds found no gain in doing so"
+                   : "");
 }
 
 void cli_say_condition(const bdml_model *model)
