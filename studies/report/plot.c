@@ -87,7 +87,7 @@ bdml_status study_plot_write(bdml_handle *h, const study_plot *plot, const char 
     bdml_status status = BDML_OK;
     bdml_file *file = NULL;
     char *bytes = NULL;
-    size_t size;
+    size_t size = 0;
     *drawn = false;
     TRY(study_plot_check_name(h, path));
     if (plot->panel_count < 1)
