@@ -222,10 +222,10 @@ bdml_status cli_features_json(cli *c, const bdml_model *model, json_t *out);
 void cli_features_print(const json_t *result);
 
 /* summary.c: lines about a model; what it says of itself. */
-void cli_say_choice(const json_t *description);
-void cli_say_certificate(const json_t *description);
+void cli_say_choice(const json_t *model);
+void cli_say_certificate(const json_t *model);
 void cli_say_condition(const bdml_model *model);
-void cli_say_threshold(const json_t *description);
+void cli_say_threshold(const json_t *model);
 
 /* view.c: some of the rows, for pictures; false where there are too few of them, or very many dimensions. */
 typedef struct cli_view {

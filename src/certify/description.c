@@ -187,7 +187,7 @@ static bdml_status check_points(bdml_handle *h, bdml_plain *w)
     const bdml_model *m = w->model;
     const bdml_dataset *data = w->data;
     long double *scaled = NULL, *p = NULL, off = 0.0L, size = 0.0L;
-    bool same = m->points == data->n && !m->y == !data->y;
+    bool same = m->l && m->points == data->n && !m->y == !data->y;
 
     BDML_NEW(h, scaled, m->prepare.d_in);
     BDML_NEW(h, p, m->d);

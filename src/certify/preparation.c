@@ -31,7 +31,8 @@ typedef struct column {
 static double value_at(const bdml_plain *w, int64_t i, int j)
 {
     double x = w->data->x[i * w->data->d + j];
-    return isnan(x) ? w->model->prepare.fill[j] : x;
+    const double *fill = w->model->prepare.fill;
+    return isnan(x) && fill ? fill[j] : x;
 }
 
 static column measure(const bdml_plain *w, int j)

@@ -111,7 +111,7 @@ static int32_t needle(uint64_t seed, bdml_rng *r, int d, double *x)
 
 static int32_t clusters(uint64_t seed, bdml_rng *r, int d, double *x)
 {
-    int32_t k = (int32_t)bdml_rng_below(r, 3 * CLUSTERS);
+    int32_t k = (int32_t)bdml_rng_below(r, (uint64_t)3 * CLUSTERS);
     bdml_rng mean = bdml_rng_make(seed, STREAM_MEANS ^ (uint64_t)k);
     for (int j = 0; j < d; j++) x[j] = j < d / 2 ? 2.0 * bdml_rng_normal(&mean) : 0.0;
     add_noise(r, 0, d / 2, 1.0, x);

@@ -101,6 +101,6 @@ bool bdml_look_is_classes(const bdml_look *l)
 {
     int64_t there = l->rows - l->kind[BDML_FIELD_MISSING];
     return l->values.count >= 2 && l->values.count <= MOST_CLASSES &&
-           CLASS_ROWS * l->values.count <= there &&
+           (int64_t)CLASS_ROWS * l->values.count <= there &&
            l->kind[BDML_FIELD_WORD] + l->kind[BDML_FIELD_TRUTH] + l->whole == there;
 }
