@@ -743,6 +743,44 @@ static void test_other_problem(void **state)
     bdml_free_dataset(data);
 }
 
+/* Corners of squares: each has two nearest of its class, either of which the rule may take, but one it must. Another
+ * problem, with the target of one corner left out, is solved truly and then said to be what the rule gives. */
+static void test_ties(void **state)
+{
+    static const double x[] = {0, 0, 1, 0, 1, 1, 0, 1, 5, 0, 6, 0, 6, 1, 5, 1};
+    static const int64_t y[] = {0, 0, 0, 0, 1, 1, 1, 1};
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_constraints *mined, *fewer;
+    bdml_model *model;
+    int32_t targets[2 * 8], impostors[2 * 8], rows[3];
+
+    check_ok(h, bdml_dataset_from_arrays(h, 8, 2, x, 2, y, &data));
+    model = train(h, data, "hard yes kind pair targets 1 impostors 1 reference none distortion 3",
+                  BDML_OK);
+    confirm(h, model, data, "optimal");
+    bdml_free_model(model);
+    check_ok(h, bdml_mine_constraints(h, data, &mined));
+    int64_t m = bdml_constraints_count(mined), count = bdml_constraints_targets(mined);
+    assert_int_equal(count, 8);
+    for (int64_t t = 0; t < count; t++)
+        check_ok(h, bdml_constraints_target_at(mined, t, &targets[2 * t]));
+    for (int64_t t = 0; t < m; t++) {
+        check_ok(h, bdml_constraints_at(mined, t, rows));
+        impostors[2 * t] = rows[0];
+        impostors[2 * t + 1] = rows[2];
+    }
+    check_ok(h,
+             bdml_constraints_from_arrays(h, 8, count - 1, targets, m, impostors, 0, NULL, &fewer));
+    check_ok(h, bdml_train(h, data, fewer, &model));
+    json_object_set_new(model->info, "constraints", json_string("mined"));
+    refute(h, model, data, "constraints");
+    bdml_free_model(model);
+    bdml_free_constraints(mined);
+    bdml_free_constraints(fewer);
+    bdml_free_dataset(data);
+}
+
 /* Points so far away that doubles do not tell their neighbours: the numbers hold, the rule is taken on trust. */
 static void test_far_away(void **state)
 {
@@ -878,6 +916,7 @@ int main(void)
         cmocka_unit_test(test_levels),
         handle_test(test_other_problem),
         handle_test(test_far_away),
+        handle_test(test_ties),
         cmocka_unit_test(test_eigenvectors),
         handle_test(test_trouble),
         handle_test(test_memory),

@@ -326,6 +326,19 @@ static void near_pairs_are_met(void **state)
     }
 }
 
+/* Without a reference the rows of L are orthogonal: their squared lengths are the eigenvalues of M. */
+static double spread_of_rows(const bdml_model *model)
+{
+    double least = INFINITY, most = 0.0;
+    for (int i = 0; i < model->q; i++) {
+        double square = 0.0;
+        for (int j = 0; j < model->d; j++)
+            square += model->l[i * model->d + j] * model->l[i * model->d + j];
+        least = fmin(least, square), most = fmax(most, square);
+    }
+    return most / least;
+}
+
 /* Few points in many dimensions: the objective rests on the smallest eigenvalues. */
 static void the_largest_distortion_is_certified(void **state)
 {
@@ -343,6 +356,8 @@ static void the_largest_distortion_is_certified(void **state)
         check_ok(h, bdml_train(h, data, NULL, &model));
         assert_string_equal(word(model, "status"), "optimal");
         check_confirmed(h, model, data);
+        assert_int_equal(model->q, model->d);
+        check_true(spread_of_rows(model) <= 1e9 * (1 + 1e-11));
         bdml_free_model(model);
         bdml_free_dataset(data);
         bdml_free(h);

@@ -237,9 +237,10 @@ static json_t *other_setting(const char *field, const char *text)
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *o = bdml_option_at(i);
         if (strcmp(o->name, name) != 0 || !o->choices) continue;
-        const char *word = strcmp(o->choices, text) && strncmp(o->choices, text, strlen(text)) == 0
-                               ? strchr(o->choices, '|') + 1
-                               : o->choices;
+        const char *word =
+            strcmp(o->choices, text) != 0 && strncmp(o->choices, text, strlen(text)) == 0
+                ? strchr(o->choices, '|') + 1
+                : o->choices;
         return json_stringn(word, strcspn(word, "|"));
     }
     return json_string(strcmp(text, "zscore") == 0 ? "within" : "zscore");

@@ -24,7 +24,7 @@ typedef struct retrieve_split {
 /* Split number `split` by the settings unseen, test-fraction and seed, whatever is trained on it. BDML_ERR_DATA unless
  * two classes are on either side. */
 bdml_status retrieve_split_make(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                                int split, retrieve_split *out);
+                                int split, retrieve_split *s);
 void retrieve_split_free(retrieve_split *s);
 /* The rows to learn from, their classes numbered without gaps; and those of a scope, numbered as in the data. */
 bdml_status retrieve_train_rows(bdml_handle *h, const bdml_dataset *data, const retrieve_split *s,

@@ -209,6 +209,7 @@ static bdml_status pick_references(selection *s, bdml_selection *out)
 done:
     s->plan = plan;
     s->alone = false;
+    s->mean = s->se = NULL; /* the candidates have their own */
     free_table(s);
     return status;
 }

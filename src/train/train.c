@@ -83,7 +83,7 @@ done:
     bdml_free_constraints(pairs);
     free(own);
     bdml_prepare_free(&prepare);
-    bool told = status == BDML_OK || status == BDML_ERR_INFEASIBLE;
+    bool told = model && (status == BDML_OK || status == BDML_ERR_INFEASIBLE);
     if (told && (bdml_describe_training(h, o, method, data, bdml_now() - start, model) != BDML_OK ||
                  tell_origin(h, o, by_caller, model) != BDML_OK))
         status = BDML_ERR_MEMORY;

@@ -111,7 +111,7 @@ bdml_status study_figure_write(bdml_handle *h, const char *name, const json_t *r
     study_drawing *d = NULL;
     *drawn = false;
     bdml_status status = draw(h, name, run, &d);
-    if (status == BDML_OK) {
+    if (status == BDML_OK && d) {
         d->plot.pixels = pixels;
         status = study_plot_write(h, &d->plot, path, drawn);
     }
@@ -124,8 +124,8 @@ bdml_status study_figure_html(bdml_handle *h, const char *name, const json_t *ru
 {
     study_drawing *d = NULL;
     bdml_status status = draw(h, name, run, &d);
-    if (status == BDML_OK) status = study_html_plot(h, f, &d->plot, name, d->alt, caption);
-    if (status == BDML_OK && d->page_data) status = study_html_data(h, f, d->page_data(run));
+    if (status == BDML_OK && d) status = study_html_plot(h, f, &d->plot, name, d->alt, caption);
+    if (status == BDML_OK && d && d->page_data) status = study_html_data(h, f, d->page_data(run));
     fputs("</figure>\n", f);
     discard(d);
     return status;
