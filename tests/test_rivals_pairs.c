@@ -352,7 +352,7 @@ static void test_itml_keeps_the_prior(void **state)
     check_close(m[2], 0, 1e-12);
     check_close(told(model, "rank"), 2, 0);
     bdml_free_model(model);
-    model = fit(h, data, "itml-prior covariance");
+    model = fit(h, data, "prior covariance");
     check_ok(h, bdml_model_get_metric(h, model, m));
     check_close(m[8], 0, 1e-12);
     bdml_free_model(model);
@@ -365,7 +365,7 @@ static void test_covariance_prior_is_invariant(void **state)
     bdml_handle *h = *state;
     bdml_dataset *data = clouds(h, 60, 3, 2, 2.0);
     double a[9], b[9], unit[3] = {1, 1e-3, 50};
-    bdml_model *model = fit(h, data, "method itml threads 1 itml-prior covariance");
+    bdml_model *model = fit(h, data, "method itml threads 1 prior covariance");
     check_ok(h, bdml_model_get_metric(h, model, a));
     bdml_free_model(model);
     for (int64_t i = 0; i < 60; i++)
@@ -560,7 +560,7 @@ static void test_memory(void **state)
             assert_int_equal(bdml_create(&h), BDML_OK);
             set_all(h, k == COUNT  ? "threads 1 random-pairs 20"
                        : k > COUNT ? "threads 1 gap 0.5 itml-gamma 0 random-pairs 20"
-                                   : "threads 1 gap 0.1 itml-prior covariance");
+                                   : "threads 1 gap 0.1 prior covariance");
             check_ok(h, bdml_set(h, "method", methods[k % COUNT]));
             h->fail_alloc = n;
             status = bdml_train(h, data, NULL, &model);

@@ -73,10 +73,8 @@ LABELLED_NAMES = {
     "mmc": ["MMC_Supervised"],
     "mmc-diagonal": ["MMC_Diagonal_Supervised"],
     "rca": ["RCA", "RCA_Supervised"],
+    "lsml": ["LSML_Supervised"],
 }
-
-# Methods that learn from given triplets too.
-TRIPLETS = {"bdml", "boost"}
 
 # metric-learn's names of arguments: the setting they stand for; None where the method here has no use for it;
 # "=method" for a flag that stands for another method.
@@ -90,7 +88,7 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "learn_rate": None,
     },
     "nca": {"init": "nca-start", "tol": "gap"},
-    "itml": {"gamma": "itml-gamma", "prior": "itml-prior", "tol": "gap", "n_constraints": "random-pairs"},
+    "itml": {"gamma": "itml-gamma", "tol": "gap", "n_constraints": "random-pairs"},
     "mmc": {
         "tol": "gap",
         "n_constraints": "random-pairs",
@@ -100,6 +98,7 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "diagonal_c": None,
     },
     "lfda": {"k": "lfda-neighbors"},
+    "lsml": {"tol": "gap", "n_constraints": "random-pairs"},
     "rca": {"n_chunks": None, "chunk_size": None},
 }
 
@@ -227,7 +226,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ._labelled import Labelled
-from ._weak import Pairs, Triplets
+from ._weak import Pairs, Quadruplets, Triplets
 
 '''
 
@@ -267,6 +266,20 @@ True
 >>> bool(metric.score(triplets) > 0.8)
 True
 """,
+    "Quadruplets": """
+>>> import numpy as np
+>>> from sklearn.datasets import load_iris
+>>> from bdml import {name}
+>>> X, y = load_iris(return_X_y=True)
+>>> rng = np.random.RandomState(0)
+>>> kind = rng.randint(3, size=100)
+>>> near = [rng.choice(np.flatnonzero(y == k), 2, replace=False) for k in kind]
+>>> far = [(rng.choice(np.flatnonzero(y == k)), rng.choice(np.flatnonzero(y != k))) for k in kind]
+>>> quadruplets = np.column_stack([near, far])
+>>> metric = {name}({arguments}preprocessor=X).fit(quadruplets)
+>>> bool(metric.score(quadruplets) > 0.8)
+True
+""",
 }
 
 
@@ -286,6 +299,7 @@ def docstring(name, base, method, help_, settings, foreign) -> str:
         "Labelled": "Learns from labelled points; classifies by the vote of nearest neighbours under the metric.",
         "Pairs": "Learns from pairs of points that are the same (1) or different (-1), and tells which new pairs are.",
         "Triplets": "Learns from triplets (a, b, c) that say: a is nearer to b than to c.",
+        "Quadruplets": "Learns from quadruplets (a, b, c, d) that say: a is nearer to b than c to d.",
     }[base] + f" Method '{method}' of the library.", "    ")]
     lines += ["", "    Parameters", "    ----------"]
     for s in settings:
@@ -341,7 +355,7 @@ def class_text(name, base, method, help_, settings, uses) -> str:
 
 def write_methods(package: Path) -> None:
     ffi, lib = load(package)
-    out, names = [HEAD], {"Labelled": [], "Pairs": [], "Triplets": []}
+    out, names = [HEAD], {"Labelled": [], "Pairs": [], "Triplets": [], "Quadruplets": []}
     for i in range(lib.bdml_method_count()):
         method = ffi.string(lib.bdml_method_name(i)).decode()
         help_ = ffi.string(lib.bdml_method_help(i)).decode()
@@ -352,11 +366,15 @@ def write_methods(package: Path) -> None:
         forms = []
         if uses & lib.BDML_USES_LABELS:
             forms += [(form, "Labelled") for form in LABELLED_NAMES.get(method, [name])]
-        if uses & lib.BDML_USES_PAIRS:
-            plain = name not in [form for form, _ in forms]
-            forms.append((name if plain else name + "_Pairs", "Pairs"))
-            if method in TRIPLETS:
-                forms.append((name + "_Triplets", "Triplets"))
+        # the plain name goes to the most general of the tuples, where labels have not taken it
+        for flag, base in (
+            (lib.BDML_USES_QUADRUPLETS, "Quadruplets"),
+            (lib.BDML_USES_PAIRS, "Pairs"),
+            (lib.BDML_USES_TRIPLETS, "Triplets"),
+        ):
+            if uses & flag:
+                plain = name not in [form for form, _ in forms]
+                forms.append((name if plain else f"{name}_{base}", base))
         for form, base in forms:
             out.append(class_text(form, base, method, help_, settings, uses))
             names[base].append(form)

@@ -287,10 +287,18 @@ BDML_API bdml_status bdml_constraints_from_arrays(bdml_handle *h, int64_t n, int
                                                   const int32_t *impostor_pairs, int64_t triplets,
                                                   const int32_t *triplet_rows,
                                                   bdml_constraints **out);
+/* Rows of four, (i,j,k,l): d(k,l) > d(i,j), for methods with BDML_USES_QUADRUPLETS. */
+BDML_API bdml_status bdml_constraints_from_quadruplets(bdml_handle *h, int64_t n,
+                                                       int64_t quadruplets, const int32_t *rows,
+                                                       bdml_constraints **out);
 BDML_API int64_t bdml_constraints_count(const bdml_constraints *c);   /* m */
 BDML_API int64_t bdml_constraints_targets(const bdml_constraints *c); /* pairs in the objective */
-/* Rows of constraint t: i, j, k with j = -1 for a pair constraint. */
+/* Rows of constraint t: i, j, k with j = -1 for a pair constraint. BDML_ERR_ARGUMENT when its two pairs have no row in
+ * common. */
 BDML_API bdml_status bdml_constraints_at(const bdml_constraints *c, int64_t t, int32_t rows[3]);
+/* Any constraint as i, j, k, l, d(k,l) > d(i,j); i = j = -1 for a pair constraint. The smaller row of a pair is first. */
+BDML_API bdml_status bdml_constraints_quadruplet_at(const bdml_constraints *c, int64_t t,
+                                                    int32_t rows[4]);
 BDML_API double bdml_constraints_margin(const bdml_constraints *c, int64_t t); /* 1 unless given */
 /* Rows i, j of target pair t. */
 BDML_API bdml_status bdml_constraints_target_at(const bdml_constraints *c, int64_t t,
@@ -346,7 +354,9 @@ typedef enum bdml_uses {
     BDML_USES_NOTHING = 1, /* points alone */
     BDML_USES_LABELS = 2,  /* the classes of the points */
     BDML_USES_PAIRS = 4,   /* given constraints: similar pairs (targets) and dissimilar ones */
-    BDML_USES_DOMAINS = 8  /* points of a second domain, and cannot do without */
+    BDML_USES_DOMAINS = 8, /* points of a second domain, and cannot do without */
+    BDML_USES_TRIPLETS = 16,   /* given triplets */
+    BDML_USES_QUADRUPLETS = 32 /* given quadruplets */
 } bdml_uses;
 
 /* Reference metrics that the setting "reference" knows by name. */

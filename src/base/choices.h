@@ -48,8 +48,7 @@
 #define BDML_NCA_START_CHOICES(X) \
     X(NCA_START, AUTO, "auto")    \
     X(NCA_START, IDENTITY, "identity") X(NCA_START, PCA, "pca") X(NCA_START, LDA, "lda")
-#define BDML_ITML_PRIOR_CHOICES(X) \
-    X(ITML_PRIOR, IDENTITY, "identity") X(ITML_PRIOR, COVARIANCE, "covariance")
+#define BDML_PRIOR_CHOICES(X) X(PRIOR, IDENTITY, "identity") X(PRIOR, COVARIANCE, "covariance")
 #define BDML_PAIR_SCORE_CHOICES(X) \
     X(PAIR_SCORE, AUTO, "auto") X(PAIR_SCORE, DISTANCE, "distance") X(PAIR_SCORE, COSINE, "cosine")
 #define BDML_ADAPT_ROWS_CHOICES(X) \
@@ -95,7 +94,7 @@ BDML_CHOICE_TYPE(bdml_q_rule, Q_RULE);
 BDML_CHOICE_TYPE(bdml_q_source, Q_SOURCE);
 BDML_CHOICE_TYPE(bdml_boost_form, BOOST_FORM);
 BDML_CHOICE_TYPE(bdml_nca_start, NCA_START);
-BDML_CHOICE_TYPE(bdml_itml_prior, ITML_PRIOR);
+BDML_CHOICE_TYPE(bdml_prior, PRIOR);
 BDML_CHOICE_TYPE(bdml_pair_score, PAIR_SCORE);
 BDML_CHOICE_TYPE(bdml_adapt_rows, ADAPT_ROWS);
 BDML_CHOICE_TYPE(bdml_column_scale, COLUMN_SCALE);

@@ -74,18 +74,20 @@ static uint64_t constraint_key(int32_t far, int32_t near)
 }
 
 /* Number the pairs of the constraints, keeping the first of equal ones with its margin and weight.
- * Two triplets that say the opposite of each other are a contradiction. */
-static bdml_status add_constraints(bdml_handle *h, int64_t m, const int32_t *rows,
+ * Two that say the opposite of each other are a contradiction. width 3: rows i, j, k say D(i,k) > D(i,j), or
+ * without j D(i,k) alone; 4: i, j, k, l say D(k,l) > D(i,j). */
+static bdml_status add_constraints(bdml_handle *h, int64_t m, int width, const int32_t *rows,
                                    const double *margin, const double *weight, bdml_keys *pairs,
                                    bdml_constraints *c)
 {
     bdml_status status = BDML_OK;
     bdml_keys seen = {0};
     for (int64_t t = 0; t < m; t++) {
-        int32_t i = rows[3 * t], j = rows[3 * t + 1], k = rows[3 * t + 2], far, near = -1, id;
+        const int32_t *r = rows + (size_t)width * (size_t)t;
+        int32_t far, near = -1, id;
         int64_t before = seen.count;
-        BDML_GO(bdml_keys_add(h, pairs, bdml_pair_key(i, k), &far));
-        if (j >= 0) BDML_GO(bdml_keys_add(h, pairs, bdml_pair_key(i, j), &near));
+        BDML_GO(bdml_keys_add(h, pairs, bdml_pair_key(r[width == 3 ? 0 : 2], r[width - 1]), &far));
+        if (r[1] >= 0) BDML_GO(bdml_keys_add(h, pairs, bdml_pair_key(r[0], r[1]), &near));
         BDML_GO(bdml_keys_add(h, &seen, constraint_key(far, near), &id));
         if (seen.count == before) {
             c->duplicates++;
@@ -124,10 +126,9 @@ static void renumber(int64_t count, int32_t *id, const int32_t *place)
         if (id[k] >= 0) id[k] = place[id[k]];
 }
 
-bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
-                                   const int32_t *target, int64_t m, const int32_t *rows,
-                                   const double *margin, const double *weight,
-                                   bdml_constraints **out)
+static bdml_status build(bdml_handle *h, int64_t n, int64_t targets, const int32_t *target,
+                         int64_t m, int width, const int32_t *rows, const double *margin,
+                         const double *weight, bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
     bdml_constraints *c = NULL;
@@ -143,7 +144,7 @@ bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
     if (margin) BDML_NEW(h, c->margin, m);
     if (weight) BDML_NEW(h, c->weight, m);
     BDML_GO(add_targets(h, targets, target, &pairs, c));
-    BDML_GO(add_constraints(h, m, rows, margin, weight, &pairs, c));
+    BDML_GO(add_constraints(h, m, width, rows, margin, weight, &pairs, c));
     BDML_NEW(h, place, pairs.count);
     BDML_GO(sort_pairs(h, &pairs, c, place));
     renumber(c->targets, c->target, place);
@@ -156,6 +157,30 @@ done:
     bdml_keys_free(&pairs);
     free(place);
     bdml_free_constraints(c);
+    return status;
+}
+
+bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
+                                   const int32_t *target, int64_t m, const int32_t *rows,
+                                   const double *margin, const double *weight,
+                                   bdml_constraints **out)
+{
+    return build(h, n, targets, target, m, 3, rows, margin, weight, out);
+}
+
+bdml_status bdml_quadruplets_build(bdml_handle *h, int64_t n, int64_t m, const int32_t *rows,
+                                   bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    int32_t *near = NULL;
+
+    *out = NULL;
+    BDML_NEW(h, near, 2 * m);
+    for (int64_t t = 0; t < m; t++) memcpy(near + 2 * t, rows + 4 * t, sizeof *near * 2);
+    BDML_GO(build(h, n, m, near, m, 4, rows, NULL, NULL, out));
+    (*out)->duplicates -= m - (*out)->targets; /* near pairs may stand in many of them */
+done:
+    free(near);
     return status;
 }
 
@@ -214,6 +239,33 @@ bdml_status bdml_constraints_from_arrays(bdml_handle *h, int64_t n, int64_t targ
                                    NULL, out));
 done:
     free(rows);
+    bdml_phase_leave(h, previous);
+    return status;
+}
+
+bdml_status bdml_constraints_from_quadruplets(bdml_handle *h, int64_t n, int64_t quadruplets,
+                                              const int32_t *rows, bdml_constraints **out)
+{
+    if (out) *out = NULL;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!out || !rows || quadruplets < 1)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_constraints_from_quadruplets: out and rows must not be NULL, and "
+                         "there must be quadruplets");
+    if (n < 1 || n > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "n must be from 1 to %d, got %lld", INT32_MAX,
+                         (long long)n);
+    BDML_TRY(check_rows(h, "pair", n, 2 * quadruplets, 2, rows));
+    for (int64_t t = 0; t < quadruplets; t++) {
+        const int32_t *r = rows + 4 * t;
+        if (bdml_pair_key(r[0], r[1]) == bdml_pair_key(r[2], r[3]))
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "quadruplet %lld: the pair of rows %d and %d cannot be nearer than "
+                             "itself",
+                             (long long)t, (int)r[0], (int)r[1]);
+    }
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
+    bdml_status status = bdml_quadruplets_build(h, n, quadruplets, rows, out);
     bdml_phase_leave(h, previous);
     return status;
 }
@@ -304,10 +356,37 @@ int64_t bdml_constraints_contradictions(const bdml_constraints *c)
     return c ? c->contradictions : 0;
 }
 
+bdml_status bdml_constraints_quadruplet_at(const bdml_constraints *c, int64_t t, int32_t rows[4])
+{
+    if (!c || !rows || t < 0 || t >= c->m) return BDML_ERR_ARGUMENT;
+    int32_t far = c->far[t], near = c->near[t];
+    rows[0] = near < 0 ? -1 : c->pi[near];
+    rows[1] = near < 0 ? -1 : c->pj[near];
+    rows[2] = c->pi[far];
+    rows[3] = c->pj[far];
+    return BDML_OK;
+}
+
+/* True when a row is in both pairs of constraint t. */
+static bool has_anchor(const bdml_constraints *c, int64_t t)
+{
+    int32_t r[4];
+    return bdml_constraints_quadruplet_at(c, t, r) == BDML_OK &&
+           (r[0] == r[2] || r[0] == r[3] || r[1] == r[2] || r[1] == r[3]);
+}
+
+bool bdml_constraints_are_quadruplets(const bdml_constraints *c)
+{
+    for (int64_t t = 0; t < c->m; t++)
+        if (c->near[t] >= 0 && !has_anchor(c, t)) return true;
+    return false;
+}
+
 /* The anchor i of a triplet is the row that both of its pairs have. */
 bdml_status bdml_constraints_at(const bdml_constraints *c, int64_t t, int32_t rows[3])
 {
     if (!c || !rows || t < 0 || t >= c->m) return BDML_ERR_ARGUMENT;
+    if (c->near[t] >= 0 && !has_anchor(c, t)) return BDML_ERR_ARGUMENT;
     int32_t far = c->far[t], near = c->near[t];
     int32_t i = c->pi[far], k = c->pj[far], j = -1;
     if (near >= 0) {

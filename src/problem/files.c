@@ -2,6 +2,7 @@
  *
  *     targets-file    i,j          impostors-file   i,k
  *     pairs-file      i,j,same     triplets-file    i,j,k
+ *     quadruplets-file  i,j,k,l
  *
  * in lines as lines.h says; gzip is undone. */
 #include "problem/lines.h"
@@ -16,19 +17,20 @@ typedef struct form {
     const char *example;
 } form;
 
-enum { TARGETS, IMPOSTORS, PAIRS, TRIPLETS, FORMS };
+enum { TARGETS, IMPOSTORS, PAIRS, TRIPLETS, QUADRUPLETS, FORMS };
 static const form forms[FORMS] = {
     {offsetof(bdml_constraint_options, targets_file), "targets-file", 2, "i,j"},
     {offsetof(bdml_constraint_options, impostors_file), "impostors-file", 2, "i,k"},
     {offsetof(bdml_constraint_options, pairs_file), "pairs-file", 3, "i,j,same"},
     {offsetof(bdml_constraint_options, triplets_file), "triplets-file", 3, "i,j,k"},
+    {offsetof(bdml_constraint_options, quadruplets_file), "quadruplets-file", 4, "i,j,k,l"},
 };
 
-/* All that the files hold. */
+/* All that the files hold; the tuples are triplets, or quadruplets where that file is given. */
 typedef struct contents {
     bdml_lists lists;
-    int32_t *triplet;
-    int64_t triplets;
+    int32_t *tuple;
+    int64_t tuples;
     size_t capacity;
 } contents;
 
@@ -48,10 +50,23 @@ static bdml_status keep(bdml_handle *h, int f, const int32_t *v, contents *all)
 {
     if (f == TARGETS) return bdml_pairs_add(h, &all->lists.target, v[0], v[1]);
     if (f == IMPOSTORS) return bdml_pairs_add(h, &all->lists.impostor, v[0], v[1]);
-    BDML_TRY(bdml_grow(h, &all->triplet, &all->capacity, 3 * (size_t)all->triplets + 3,
-                       sizeof *all->triplet));
-    memcpy(all->triplet + 3 * all->triplets++, v, sizeof *v * 3);
+    size_t width = (size_t)forms[f].columns, used = width * (size_t)all->tuples++;
+    BDML_TRY(bdml_grow(h, &all->tuple, &all->capacity, used + width, sizeof *all->tuple));
+    memcpy(all->tuple + used, v, sizeof *v * width);
     return BDML_OK;
+}
+
+/* Rows of one constraint differ; of a quadruplet, those of each pair, and the pairs. */
+static bdml_status check_rows(bdml_handle *h, const bdml_input *in, int f, const int32_t *v)
+{
+    if (f != QUADRUPLETS) return bdml_rows_differ(h, in, 0, forms[f].columns, v);
+    BDML_TRY(bdml_rows_differ(h, in, 0, 2, v));
+    BDML_TRY(bdml_rows_differ(h, in, 2, 2, v + 2));
+    if (bdml_pair_key(v[0], v[1]) != bdml_pair_key(v[2], v[3])) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_DATA,
+                     "%s: line %lld: the pair of rows %d and %d cannot be nearer than itself",
+                     bdml_input_name(in), (long long)bdml_input_line_number(in), (int)v[0],
+                     (int)v[1]);
 }
 
 /* Row numbers only. */
@@ -75,7 +90,7 @@ static bdml_status read_lines(bdml_handle *h, bdml_input *in, int f, int64_t n, 
                              count == 1 ? "" : "s", kind->name, kind->columns, kind->example);
         for (int c = 0; c < count; c++)
             BDML_TRY(bdml_field_row(h, in, c, &fields[c], n, &value[c]));
-        BDML_TRY(bdml_rows_differ(h, in, 0, count, value));
+        BDML_TRY(check_rows(h, in, f, value));
         BDML_TRY(keep(h, f, value, all));
     }
 }
@@ -107,6 +122,12 @@ static bdml_status check_combination(bdml_handle *h, const bdml_constraint_optio
     int kind = o->kind.value;
     bool target = given(o, TARGETS) || given(o, PAIRS), triplet = given(o, TRIPLETS);
     bool impostor = given(o, IMPOSTORS) || given(o, PAIRS);
+    if (given(o, QUADRUPLETS)) {
+        if (!target && !impostor && !triplet) return BDML_OK;
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "quadruplets-file stands alone; write what the other files say as "
+                         "quadruplets too: a triplet i,j,k is i,j,i,k");
+    }
     if (kind == BDML_KIND_PAIR && triplet)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "triplets-file holds triplets, but kind is pair; set kind triplet");
@@ -128,8 +149,8 @@ static bdml_status targets_of_triplets(bdml_handle *h, contents *all)
 {
     bdml_keys seen = {0};
     bdml_status status = BDML_OK;
-    for (int64_t t = 0; t < all->triplets; t++) {
-        int32_t i = all->triplet[3 * t], j = all->triplet[3 * t + 1], id;
+    for (int64_t t = 0; t < all->tuples; t++) {
+        int32_t i = all->tuple[3 * t], j = all->tuple[3 * t + 1], id;
         int64_t before = seen.count;
         BDML_GO(bdml_keys_add(h, &seen, (uint64_t)i << 32 | (uint64_t)j, &id));
         if (seen.count > before) BDML_GO(bdml_pairs_add(h, &all->lists.target, i, j));
@@ -143,7 +164,7 @@ static bdml_status need_some(bdml_handle *h, const char *pairs, const contents *
 {
     if (all->lists.target.count == 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s: no pair is of the same class (1)", pairs);
-    if (all->triplets == 0 && all->lists.impostor.count == 0)
+    if (all->tuples == 0 && all->lists.impostor.count == 0)
         return bdml_fail(h, BDML_ERR_DATA, "%s: no pair is of different classes (0)", pairs);
     return BDML_OK;
 }
@@ -172,10 +193,13 @@ bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_opt
     BDML_TRY(check_combination(h, o));
     for (int f = 0; f < FORMS; f++)
         if (given(o, f)) BDML_GO(read_file(h, name_of(o, f), f, n, &all));
-    if (all.triplets > 0 && all.lists.target.count == 0) BDML_GO(targets_of_triplets(h, &all));
+    if (given(o, QUADRUPLETS)) {
+        status = bdml_quadruplets_build(h, n, all.tuples, all.tuple, out);
+        goto done;
+    }
+    if (all.tuples > 0 && all.lists.target.count == 0) BDML_GO(targets_of_triplets(h, &all));
     BDML_GO(need_some(h, o->pairs_file.value, &all));
-    BDML_GO(
-        bdml_constraints_combine(h, n, o->kind.value, &all.lists, all.triplets, all.triplet, out));
+    BDML_GO(bdml_constraints_combine(h, n, o->kind.value, &all.lists, all.tuples, all.tuple, out));
     if ((*out)->m == 0) {
         bdml_free_constraints(*out);
         *out = NULL;
@@ -185,6 +209,6 @@ bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_opt
     }
 done:
     bdml_lists_free(&all.lists);
-    free(all.triplet);
+    free(all.tuple);
     return status;
 }

@@ -44,6 +44,12 @@ bdml_status bdml_constraints_build(bdml_handle *h, int64_t n, int64_t targets,
                                    const int32_t *target, int64_t m, const int32_t *rows,
                                    const double *margin, const double *weight,
                                    bdml_constraints **out);
+/* From m rows of four, (i,j,k,l): D(k,l) > D(i,j). The caller has checked that the two rows of a pair differ, and the two
+ * pairs. Near pairs are the targets. */
+bdml_status bdml_quadruplets_build(bdml_handle *h, int64_t n, int64_t m, const int32_t *rows,
+                                   bdml_constraints **out);
+/* True when the two pairs of some constraint have no row in common: it is no triplet. */
+bool bdml_constraints_are_quadruplets(const bdml_constraints *c);
 /* All constraints of a, then those of b that a lacks; target pairs likewise. Margins and weights
  * are kept. Both must be about the same rows. */
 bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,

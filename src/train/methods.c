@@ -7,7 +7,7 @@ static const bdml_method methods[] = {
     {"bdml",
      "bounded distortion, certified: soft triplets with K chosen by cross-validation, or the "
      "problem that the settings state",
-     BDML_USES_LABELS | BDML_USES_PAIRS, bdml_fit_bdml, NULL},
+     BDML_USES_LABELS | BDML_USES_PAIRS | BDML_USES_TRIPLETS, bdml_fit_bdml, NULL},
 #define BDML_METHOD(name, function, uses, help) {name, help, uses, bdml_fit_##function, NULL},
 #define BDML_CLASSIFIER(name, function, uses, help) \
     {name, help, uses, NULL, bdml_classify_##function},

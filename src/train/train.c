@@ -121,12 +121,24 @@ static bdml_status check_method(bdml_handle *h, const bdml_method *method)
                      method->fit ? "" : " and is a classifier, not a metric");
 }
 
+/* What is given to learn from must be of a kind that the method knows. */
+static bdml_status check_given(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                               const bdml_constraints *given)
+{
+    bool quadruplets = given ? bdml_constraints_are_quadruplets(given)
+                             : o->constraints.quadruplets_file.value[0] != '\0';
+    if (!quadruplets || method->uses & BDML_USES_QUADRUPLETS) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT,
+                     "method %s does not learn from quadruplets; method lsml does", method->name);
+}
+
 bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_method *method,
                               const bdml_dataset *data, const bdml_constraints *constraints,
                               bdml_model **out)
 {
     *out = NULL;
     BDML_TRY(check_method(h, method));
+    BDML_TRY(check_given(h, o, method, constraints));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
     bdml_status status = bdml_auto_wanted(o) ? train_auto(h, o, method, data, constraints, out)

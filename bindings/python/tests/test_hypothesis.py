@@ -82,9 +82,9 @@ def test_pairs(kind, X, seed, count, by_value):
     assert not np.isnan(metric.threshold_)
 
 
-@given(st.sampled_from(bdml.PAIRS + bdml.TRIPLETS), npst.array_shapes(min_dims=0, max_dims=4, max_side=4))
+@given(st.sampled_from(bdml.PAIRS + bdml.TRIPLETS + bdml.QUADRUPLETS), npst.array_shapes(min_dims=0, max_dims=4, max_side=4))
 def test_wrong_shapes_of_tuples(kind, shape):
-    size = 2 if kind in bdml.PAIRS else 3
+    size = 2 if kind in bdml.PAIRS else 3 if kind in bdml.TRIPLETS else 4
     metric = kind()
     answers = [1] * (shape[0] if shape else 1)
     arguments = (np.zeros(shape), answers) if kind in bdml.PAIRS else (np.zeros(shape),)

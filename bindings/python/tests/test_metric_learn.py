@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from bdml import ITML, LMNN, MMC, NCA, ITML_Supervised, MMC_Supervised, RCA_Supervised
+from bdml import ITML, LMNN, LSML, MMC, NCA, ITML_Supervised, LSML_Supervised, MMC_Supervised, RCA_Supervised
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -28,6 +28,7 @@ def test_a_metric_before_and_after():
         ITML_Supervised(n_constraints=500),
         NCA(max_iter=100, n_components=2),
         MMC_Supervised(),
+        LSML_Supervised(tol=0.0001, max_iter=10000, n_constraints=200, random_state=42),
         RCA_Supervised(n_chunks=30, chunk_size=2),
     ]
     for metric in metrics:
@@ -58,6 +59,23 @@ def test_pairs_from_a_tour():
     M = mmc.get_mahalanobis_matrix()
     np.testing.assert_allclose(M, M.T)
     assert mmc.transform(pairs[:, 0]).shape[0] == 4
+
+
+def test_quadruplets_from_a_tour():
+    quadruplets = np.array(
+        [
+            [[1.2, 7.5], [1.3, 1.5], [6.4, 2.6], [6.2, 9.7]],
+            [[1.3, 4.5], [3.2, 4.6], [6.2, 5.5], [5.4, 5.4]],
+            [[3.2, 5.5], [5.4, 5.4], [1.3, 4.5], [3.2, 9.6]],
+            [[6.2, 2.6], [6.2, 9.7], [1.2, 7.5], [1.3, 1.5]],
+        ]
+    )
+    lsml = LSML(random_state=42)
+    assert lsml.fit(quadruplets) is lsml
+    assert lsml.predict(quadruplets).shape == (4,) and 0 <= lsml.score(quadruplets) <= 1
+    assert lsml.get_mahalanobis_matrix().shape == (2, 2)
+    weighted = LSML(prior="covariance").fit(quadruplets, weights=[1.0, 2.0, 1.0, 1.0])
+    assert weighted.components_.shape == (2, 2)
 
 
 def test_numbers_and_a_preprocessor_in_a_search(iris):

@@ -175,7 +175,7 @@ def test_unknown_arguments_are_refused():
 
 def test_arguments_are_those_of_the_table():
     table = bdml.settings()
-    for kind in bdml.LABELLED + bdml.PAIRS + bdml.TRIPLETS:
+    for kind in bdml.LABELLED + bdml.PAIRS + bdml.TRIPLETS + bdml.QUADRUPLETS:
         assert set(kind().get_params()) >= {"scale", "pca", "neighbors", "random_state", "verbose", "preprocessor"}
         for argument, (name, default) in kind._settings.items():
             assert name in table and not hasattr(kind, argument)

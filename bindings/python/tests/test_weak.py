@@ -1,4 +1,4 @@
-"""Learners from pairs and triplets, as metric-learn has them."""
+"""Learners from pairs, triplets and quadruplets, as metric-learn has them."""
 
 import pickle
 
@@ -128,6 +128,38 @@ def test_triplets(kind, iris, triplets):
         kind().fit(X[triplets][:, :2])
 
 
+@pytest.mark.parametrize("kind", bdml.QUADRUPLETS, ids=lambda k: k.__name__)
+def test_quadruplets(kind, iris, triplets):
+    X, y = iris
+    rng = np.random.RandomState(0)
+    quadruplets = np.column_stack([triplets[:, :2], rng.permutation(triplets[:, [0, 2]])])
+    metric = kind(preprocessor=X, gap=1e-9).fit(quadruplets)
+    same = kind(gap=1e-9).fit(X[quadruplets])
+    assert np.array_equal(metric.components_, same.components_)
+    d = metric.decision_function(quadruplets)
+    points = [metric.transform(X[quadruplets[:, k]]) for k in range(4)]
+    far, near = (np.linalg.norm(points[k] - points[k + 1], axis=1) for k in (2, 0))
+    np.testing.assert_allclose(d, far - near, atol=1e-9)
+    assert np.array_equal(metric.predict(quadruplets), np.where(d > 0, 1, -1))
+    assert metric.score(quadruplets) == np.mean(d > 0) > 0.85
+    # twice the same is a weight of 2, and a weight is relative to the others
+    weight = np.ones(len(quadruplets))
+    weight[:7] = 2
+    weighted = kind(preprocessor=X, gap=1e-9).fit(quadruplets, weights=3 * weight)
+    twice = kind(preprocessor=X, gap=1e-9).fit(np.concatenate([quadruplets, quadruplets[:7]]))
+    np.testing.assert_allclose(weighted.get_mahalanobis_matrix(), twice.get_mahalanobis_matrix(), rtol=1e-3, atol=1e-4)
+    with pytest.raises(ValueError, match="weight"):
+        kind(preprocessor=X).fit(quadruplets, weights=-weight)
+    with pytest.raises(ValueError, match="weights of shape"):
+        kind(preprocessor=X).fit(quadruplets, weights=weight[1:])
+    with pytest.raises(ValueError, match="quadruplets"):
+        kind().fit(X[quadruplets][:, :3])
+    with pytest.raises(ValueError, match="quadruplet 1 is impossible"):
+        kind(preprocessor=X).fit(np.array([[0, 1, 0, 60], [0, 60, 60, 0]]))
+    with pytest.raises(ValueError, match="quadruplet 0 is impossible"):
+        kind(preprocessor=X).fit(np.array([[0, 1, 60, 60]]))
+
+
 def test_arguments_of_metric_learn_are_taken():
     bdml.LMNN(n_neighbors=3, init="auto", min_iter=50, max_iter=1000, learn_rate=1e-7, regularization=0.5, convergence_tol=0.001)
     bdml.NCA(init="auto", n_components=2, max_iter=100, tol=None)
@@ -135,6 +167,8 @@ def test_arguments_of_metric_learn_are_taken():
     bdml.ITML_Supervised(gamma=1.0, max_iter=1000, tol=1e-3, n_constraints=None, prior="identity")
     bdml.MMC(max_iter=100, max_proj=10000, tol=1e-3, init="identity", diagonal_c=1.0)
     bdml.MMC_Supervised(max_iter=100, max_proj=10000, tol=1e-6, n_constraints=None, init="identity")
+    bdml.LSML(tol=1e-3, max_iter=1000, prior="identity", verbose=False, preprocessor=None, random_state=None)
+    bdml.LSML_Supervised(tol=1e-3, max_iter=1000, prior="identity", n_constraints=None, random_state=None)
     bdml.RCA(preprocessor=None)
     bdml.RCA_Supervised(n_chunks=100, chunk_size=2, random_state=None)
 

@@ -1,12 +1,13 @@
 """Mahalanobis metrics with a hard cap on distortion, and proofs of them, for users of scikit-learn.
 
-`BDML` and its like learn from labels, `BDML_Pairs` and its like from pairs, `BDML_Triplets` from triplets; there
-is a class for each method of the C library, made from its own tables (`LABELLED`, `PAIRS`, `TRIPLETS` list them).
+`BDML` and its like learn from labels, `BDML_Pairs` and its like from pairs, `BDML_Triplets` from triplets, `LSML` from
+quadruplets; there is a class for each method of the C library, made from its own tables (`LABELLED`, `PAIRS`, `TRIPLETS` and
+`QUADRUPLETS` list them).
 """
 
 from ._border import Stopped, settings, version
 from ._methods import *  # noqa: F401,F403
-from ._methods import LABELLED, PAIRS, TRIPLETS, __all__ as _classes
+from ._methods import LABELLED, PAIRS, QUADRUPLETS, TRIPLETS, __all__ as _classes
 from ._results import Certificate, InfeasibleError, Verdict
 from ._studies import DistortionPath, distortion_path, evaluate
 
@@ -17,6 +18,7 @@ __all__ = _classes + [
     "InfeasibleError",
     "LABELLED",
     "PAIRS",
+    "QUADRUPLETS",
     "Stopped",
     "TRIPLETS",
     "Verdict",

@@ -325,6 +325,19 @@ class Call:
         self.run(lib.bdml_constraints_from_arrays, n, *arguments, out)
         return ffi.gc(out[0], lib.bdml_free_constraints)
 
+    def quadruplets(self, n: int, rows: np.ndarray, weights: np.ndarray | None) -> Any:
+        """Each stands once for the library: the weights of equal ones are added."""
+        pairs = np.concatenate([np.sort(rows[:, :2]), np.sort(rows[:, 2:])], axis=1)
+        _, first, which = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rows = np.ascontiguousarray(rows[first[order]], dtype=np.int32)
+        weights = np.ascontiguousarray(np.bincount(which.ravel(), weights=weights)[order], dtype=np.float64)
+        out = ffi.new("bdml_constraints **")
+        self.run(lib.bdml_constraints_from_quadruplets, n, len(rows), pointer("const int32_t *", rows), out)
+        given = ffi.gc(out[0], lib.bdml_free_constraints)
+        self.run(lib.bdml_constraints_set_weights, given, pointer("const double *", weights))
+        return given
+
     # ---- training and models ----
 
     def train(self, data: Any, constraints: Any = None) -> Model:

@@ -150,8 +150,35 @@ def _check_strategy(strategy: str, min_rate: float | None, beta: float) -> None:
         raise ValueError(f"beta must be a number, got {beta!r}")
 
 
-class Triplets(Tuples):
+class Comparisons(Tuples):
+    """A metric from tuples that say of two pairs of their points which one is nearer."""
+
+    _size: int
+    _near: list[int]  # columns of the pair that is nearer
+    _far: list[int]
+
+    def decision_function(self, tuples: Any) -> np.ndarray:
+        """How much nearer the near pair is: the difference of the distances."""
+        model = self._fitted()
+        x, rows = self._rows_of(tuples, self._size)
+        with self._call() as call:
+            return np.sqrt(call.distances(model, x, rows[:, self._far])) - np.sqrt(
+                call.distances(model, x, rows[:, self._near])
+            )
+
+    def predict(self, tuples: Any) -> np.ndarray:
+        """1 where the near pair is nearer, -1 where it is not."""
+        return np.where(self.decision_function(tuples) > 0, 1, -1)
+
+    def score(self, tuples: Any, y: Any = None) -> float:
+        """Share of tuples that hold."""
+        return float(np.mean(self.predict(tuples) == 1))
+
+
+class Triplets(Comparisons):
     """A metric from triplets (a, b, c): a is nearer to b than to c."""
+
+    _size, _near, _far = 3, [0, 1], [0, 2]
 
     def fit(self, triplets: Any, y: Any = None) -> Any:
         """Learn the metric.
@@ -173,17 +200,36 @@ class Triplets(Tuples):
             self._train(x, None, (rows[:, :2], NONE2, rows))
         return self
 
-    def decision_function(self, triplets: Any) -> np.ndarray:
-        """How much nearer a is to b than to c: the difference of the distances."""
-        model = self._fitted()
-        x, rows = self._rows_of(triplets, 3)
-        with self._call() as call:
-            return np.sqrt(call.distances(model, x, rows[:, [0, 2]])) - np.sqrt(call.distances(model, x, rows[:, :2]))
 
-    def predict(self, triplets: Any) -> np.ndarray:
-        """1 where a is nearer to b, -1 where it is not."""
-        return np.where(self.decision_function(triplets) > 0, 1, -1)
+class Quadruplets(Comparisons):
+    """A metric from quadruplets (a, b, c, d): a is nearer to b than c to d."""
 
-    def score(self, triplets: Any, y: Any = None) -> float:
-        """Share of triplets that hold."""
-        return float(np.mean(self.predict(triplets) == 1))
+    _size, _near, _far = 4, [0, 1], [2, 3]
+
+    def fit(self, quadruplets: Any, y: Any = None, weights: Any = None) -> Any:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        quadruplets : array of shape (n, 4, n_features), or (n, 4) with a preprocessor
+        y : ignored
+        weights : array of shape (n,), optional
+            How much each of them counts; above 0.
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            x, rows = self._rows_of(quadruplets, 4, reset=True)
+            _refuse(rows[:, 2] == rows[:, 3], "quadruplet", "impossible: its third and fourth point are the same")
+            same = np.all(np.sort(rows[:, :2]) == np.sort(rows[:, 2:]), axis=1)
+            _refuse(same, "quadruplet", "impossible: its two pairs are the same")
+            kept = rows[:, 0] != rows[:, 1]  # nothing is learned from a point and itself
+            if weights is not None:
+                weights = np.asarray(weights, dtype=np.float64)
+                if weights.shape != (len(rows),):
+                    raise ValueError(f"there are {len(rows)} quadruplets, but weights of shape {weights.shape}")
+                weights = weights[kept]
+            self._train(x, None, (rows[kept], weights))
+        return self
