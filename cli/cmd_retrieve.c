@@ -52,7 +52,8 @@ static bdml_status print_table(cli *c)
     for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
     json_array_foreach(json_object_get(c->result, "methods"), i, row)
     {
-        cli_cell(&t, "%s", client_string(row, "method"));
+        bool chosen = json_object_size(json_object_get(row, "chosen")) > 0;
+        cli_cell(&t, "%s%s", client_string(row, "method"), chosen ? " chosen" : "");
         cli_cell_real(&t, "%g", client_real(row, "distortion"));
         add_scope(&t, json_object_get(row, "unseen"));
         add_scope(&t, json_object_get(row, "seen"));

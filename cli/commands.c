@@ -55,8 +55,8 @@ static const cli_command commands[] = {
      "is "
      "chosen (distortion, softness, reference; --scale auto; --neighbors auto) is chosen inside "
      "the training rows of each split. With --json the result also has the errors and choices "
-     "split by split and the confusion matrix.",
-     COMMON "input prepare train methods constraints neighbors evaluate",
+     "split by split and the confusion matrix. With --task retrieve it is 'bdml retrieve'.",
+     COMMON "input prepare train methods constraints neighbors evaluate retrieve",
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore\n"
      "bdml eval wine.csv --methods all --jobs 2 --json >wine-run.json",
      cli_eval, CLI_EVERYDAY},
@@ -97,7 +97,9 @@ static const cli_command commands[] = {
      "classes and, by itself, among the seen ones. Reports recall@1 (that the nearest row is of "
      "the "
      "class) and mAP@R in percent against the space as it is (method euclidean on the same "
-     "preparation), paired by split; --json has all measures. With --grid method bdml is learned "
+     "preparation), paired by split; --json has all measures. What method bdml chooses, it chooses "
+     "by classes left "
+     "out of its training rows (--task). With --grid it is learned "
      "at each distortion K relative to the prepared points, and --plot draws both "
      "against K.",
      COMMON "plot retrieve path input prepare train methods constraints --search --candidates "

@@ -22,6 +22,33 @@ static void say_settings(const json_t *chosen)
     if (before[0] == ',') puts("");
 }
 
+/* Chosen by classes left out: why the space stays as it is, or does not. */
+static void say_evidence(const json_t *o)
+{
+    char text[CLIENT_ERROR];
+    double gain = client_real(o, "difference");
+    const char *reference = client_string(o, "reference");
+    if (!o) return;
+    if (json_is_false(json_object_get(o, "kept")))
+        snprintf(text, sizeof text,
+                 "finds %.2f more of 100 rows of classes left out than the space as it is "
+                 "(s.e. %.2f)",
+                 gain, client_real(o, "standard_error_corrected"));
+    else if (gain > 0.0)
+        snprintf(text, sizeof text,
+                 "kept as it is: the best of what was tried (reference %.40s, distortion at most "
+                 "%g) finds %.2f more of 100 rows of classes left out (s.e. %.2f), which may be "
+                 "chance",
+                 reference, client_real(o, "distortion"), gain,
+                 client_real(o, "standard_error_corrected"));
+    else
+        snprintf(text, sizeof text,
+                 "kept as it is: nothing that was tried finds more of the rows of classes left "
+                 "out");
+    printf("why        ");
+    cli_wrap(stdout, text, 11, 11);
+}
+
 void cli_say_choice(const json_t *model)
 {
     const json_t *chosen = json_object_get(model, "selection");
@@ -33,9 +60,11 @@ void cli_say_choice(const json_t *model)
     printf("chosen     reference %s, distortion at most %g, softness %g, passes %d\n",
            client_string(chosen, "reference"), client_real(chosen, "distortion"),
            client_real(chosen, "weight"), (int)client_real(chosen, "passes"));
-    printf("error      %.1f %% +- %.1f in %d folds of the training rows, which made the choice\n",
+    printf("error      %.1f %% +- %.1f in %d folds of the training %s, which made the choice\n",
            client_real(chosen, "error"), client_real(chosen, "standard_error"),
-           (int)client_real(chosen, "folds"));
+           (int)client_real(chosen, "folds"), json_object_get(chosen, "task") ? "classes" : "rows");
+    if (!json_object_get(model, "low_rank")) /* there the points Qx are what would be kept */
+        say_evidence(json_object_get(chosen, "best_versus_untouched"));
 }
 
 static void say_bracket(const json_t *model, const json_t *o)

@@ -39,6 +39,35 @@ has unseen.svg "mAP@R"
 "$bdml" plot run.json --figure unseen -o again.svg >out
 cmp unseen.svg again.svg || fail "plot draws another picture than retrieve --plot"
 
+# Choices by classes left out: the loud column goes, and the model says by what evidence. With --task classify the
+# recipe of classification chooses.
+"$bdml" retrieve cube.csv --methods bdml --splits 3 --json >run.json 2>err
+has run.json '"chosen_per_split"'
+"$bdml" retrieve cube.csv --methods bdml --splits 3 >table 2>err
+has table "^bdml chosen "
+"$bdml" eval cube.csv --task retrieve --methods bdml --splits 3 >again 2>err
+cut -c1-85 table >a; cut -c1-85 again >b # less the seconds
+cmp a b || fail "eval --task retrieve is not retrieve"
+"$bdml" retrieve cube.csv --methods bdml --task classify --splits 3 --json >rows.json 2>err
+grep -q '"passes": 2' rows.json || grep -q fisher rows.json || grep -q '"reference": "within"' rows.json ||
+    fail "--task classify chose what only task retrieve offers"
+"$bdml" train cube.csv --task retrieve -o cube.bdml >out 2>err
+has out "folds of the training classes, which made the choice"
+has out "more of 100 rows of classes left out than the space as"
+"$bdml" info cube.bdml >out
+has out "^settings   task retrieve"
+has out "^why        finds"
+"$bdml" certify cube.bdml cube.csv --level repeat >out || fail "the choice is not repeated"
+sed -e 's/,[^,]*,k/,0,k/' cube.csv >quiet.csv # without the loud column there is nothing to gain
+"$bdml" train quiet.csv --task retrieve -o quiet.bdml >out 2>err
+has out "^why        kept as it is"
+has out "distortion 1 of at most 1, relative to reference none"
+awk -F, 'NR == 1 || /k[012]$/' cube.csv >three.csv
+"$bdml" train three.csv --task retrieve -o x.bdml >out 2>err && fail "three classes were enough to leave some out"
+has err "at least 4 classes of two rows or more; the data have 3"
+"$bdml" path cube.csv --task retrieve >out 2>err && fail "a path took task retrieve"
+has err "task must be classify"
+
 "$bdml" retrieve cube.csv --plot x.svg >out 2>err && fail "a plot without K was drawn"
 has err "give the K with --grid"
 "$bdml" retrieve cube.csv --unseen 0.9 --methods lda >out 2>err && fail "one class to learn from was taken"

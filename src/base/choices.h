@@ -5,14 +5,14 @@
 #ifndef BDML_CHOICES_H
 #define BDML_CHOICES_H
 
-#define BDML_FORMAT_CHOICES(X)                                                                \
-    X(FORMAT, AUTO, "auto")                                                                   \
-    X(FORMAT, CSV, "csv")                                                                     \
-    X(FORMAT, TSV, "tsv")                                                                     \
-    X(FORMAT, SVMLIGHT, "svmlight")                                                           \
-    X(FORMAT, NPY, "npy") X(FORMAT, NPZ, "npz") X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") \
-        X(FORMAT, IDX, "idx")
-#define BDML_AUTO_CHOICES(X) X(AUTO, AUTO, "auto") X(AUTO, YES, "yes") X(AUTO, NO, "no")
+#define BDML_FORMAT_CHOICES(X)      \
+    X(FORMAT, AUTO, "auto")         \
+    X(FORMAT, CSV, "csv")           \
+    X(FORMAT, TSV, "tsv")           \
+    X(FORMAT, SVMLIGHT, "svmlight") \
+    X(FORMAT, NPY, "npy")           \
+    X(FORMAT, NPZ, "npz") X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") X(FORMAT, IDX, "idx")
+#define BDML_AUTO_CHOICES(X)    X(AUTO, AUTO, "auto") X(AUTO, YES, "yes") X(AUTO, NO, "no")
 #define BDML_DECIMAL_CHOICES(X) X(DECIMAL, POINT, ".") X(DECIMAL, COMMA, ",")
 #define BDML_ENCODE_CHOICES(X)  X(ENCODE, NONE, "none") X(ENCODE, ONEHOT, "onehot")
 #define BDML_INDEX_BASE_CHOICES(X) \
@@ -30,7 +30,8 @@
 #define BDML_RULE_CHOICES(X) \
     X(RULE, AUTO, "auto") X(RULE, CLASS, "class") X(RULE, NEAREST, "nearest") X(RULE, BALL, "ball")
 #define BDML_RECIPE_CHOICES(X) X(RECIPE, DEFAULT, "default") X(RECIPE, PAPER, "paper")
-#define BDML_LOSS_CHOICES(X) X(LOSS, SQUARED_HINGE, "squared-hinge") X(LOSS, HINGE, "hinge")
+#define BDML_TASK_CHOICES(X)   X(TASK, CLASSIFY, "classify") X(TASK, RETRIEVE, "retrieve")
+#define BDML_LOSS_CHOICES(X)   X(LOSS, SQUARED_HINGE, "squared-hinge") X(LOSS, HINGE, "hinge")
 #define BDML_SOLVER_CHOICES(X) \
     X(SOLVER, ENGINE, "engine") X(SOLVER, MWU, "mwu") X(SOLVER, MWU_CONE, "mwu-cone")
 #define BDML_ROW_SCALING_CHOICES(X) \
@@ -85,6 +86,7 @@ BDML_CHOICE_TYPE(bdml_candidates, CANDIDATES);
 BDML_CHOICE_TYPE(bdml_kind, KIND);
 BDML_CHOICE_TYPE(bdml_rule, RULE);
 BDML_CHOICE_TYPE(bdml_recipe, RECIPE);
+BDML_CHOICE_TYPE(bdml_task, TASK);
 BDML_CHOICE_TYPE(bdml_loss, LOSS);
 BDML_CHOICE_TYPE(bdml_solver, SOLVER);
 BDML_CHOICE_TYPE(bdml_row_scaling, ROW_SCALING);

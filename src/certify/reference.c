@@ -3,6 +3,7 @@
  *     zscore       R = diag(1/std_j), rows of constant columns left out
  *     within       R = S~^(-1/2) diag(1/std_j),   S~ = (1-s) S + s (tr S / r) I,  S the covariance inside the classes
  *     within-raw   R = S~^(-1/2) of the points as they are, constant columns left out
+ *     shrunk-p     within-raw with s = p / 100
  *     fisher-f     R = (I + (sqrt(f) - 1) P) S~^(-1/2) diag(1/std_j),  P the projection onto the span of the class
  *                  means after whitening; fisher: f = 20, lda: 1e6
  *
@@ -30,11 +31,13 @@ static const char FIELDS[] = "evidence.reference certificate.reference settings.
 static const struct kind {
     const char *name;
     bool whiten, scale;
-    double stretch;
-} kinds[] = {{"zscore", false, true, 1.0},        {"within", true, true, 1.0},
-             {"within-raw", true, false, 1.0},    {"fisher-5", true, true, 5.0},
-             {"fisher", true, true, 20.0},        {"fisher-100", true, true, 100.0},
-             {"fisher-1000", true, true, 1000.0}, {"lda", true, true, 1e6}};
+    double stretch, shrinkage; /* of its own; 0: the setting, or that of Ledoit and Wolf */
+} kinds[] = {{"zscore", false, true, 1.0, 0.0},        {"within", true, true, 1.0, 0.0},
+             {"within-raw", true, false, 1.0, 0.0},    {"shrunk-10", true, false, 1.0, 0.1},
+             {"shrunk-30", true, false, 1.0, 0.3},     {"shrunk-60", true, false, 1.0, 0.6},
+             {"shrunk-90", true, false, 1.0, 0.9},     {"fisher-5", true, true, 5.0, 0.0},
+             {"fisher", true, true, 20.0, 0.0},        {"fisher-100", true, true, 100.0, 0.0},
+             {"fisher-1000", true, true, 1000.0, 0.0}, {"lda", true, true, 1e6, 0.0}};
 
 typedef struct remake {
     const bdml_plain *w;
@@ -144,8 +147,8 @@ static bdml_status shrinkage(bdml_handle *h, const remake *r, const int32_t *y, 
     size_t d = (size_t)r->rows;
     long double fourth, trace = 0.0L, square = 0.0L;
 
-    *s = set->value;
-    if (set->given || r->s->given) return BDML_OK;
+    *s = r->kind->shrinkage > 0.0 ? r->kind->shrinkage : set->value;
+    if (r->kind->shrinkage > 0.0 || set->given || r->s->given) return BDML_OK;
     BDML_TRY(fourth_moment(h, r, y, &fourth));
     for (size_t e = 0; e < d * d; e++) {
         square += r->a[e] * r->a[e];

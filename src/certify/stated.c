@@ -3,7 +3,8 @@
  *     stated    one problem: hard, diagonal, a rule, a trace, a solver, constraints from elsewhere
  *     pairs     given pairs whose cap is left open: cap, reference and score by cross-validation
  *     paper     the paper's form: cap and weight by cross-validation, constraints by a rule
- *     recipe    anything else: reference, cap, weight and passes by cross-validation, unless they are set
+ *     recipe    anything else: reference, cap, weight and passes by cross-validation, unless they are set, by rows
+ *               left out or (task retrieve) by classes left out
  *
  * What cross-validation chose stands under "selection". It is taken as if it had been set: that it was the best
  * choice is a matter of repeating the training. */
@@ -104,34 +105,42 @@ static bool choose(const json_t *selection, const char *key, const double *list,
     return true;
 }
 
-static bool is_reference(const char *name)
+/* References by name, each with a space on either side. */
+static const char OF_ROWS[] =
+    " zscore within within-raw fisher fisher-5 fisher-100 fisher-1000 lda none ",
+                  OF_CLASSES[] = " none zscore within-raw shrunk-10 shrunk-30 shrunk-60 shrunk-90 ",
+                  OF_PAIRS[] = " none within ";
+
+static bool is_listed(const char *name, const char *list)
 {
-    static const char *const names[] = {"zscore",      "within",   "within-raw",
-                                        "fisher",      "fisher-5", "fisher-100",
-                                        "fisher-1000", "lda",      "none"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strcmp(name, names[k]) == 0) return true;
+    size_t n = strlen(name);
+    if (n == 0 || strchr(name, ' ')) return false;
+    for (const char *p = strstr(list, name); p; p = strstr(p + 1, name))
+        if (p > list && p[-1] == ' ' && p[n] == ' ') return true;
     return false;
 }
 
-/* Where the reference was left open it is the one that is told; else that is what was asked for. */
-static bool choose_reference(const json_t *selection, bool open, const char **name)
+/* Where the reference was left open it is the one that is told, of those on offer; else that is what was asked for. */
+static bool choose_reference(const json_t *selection, const char *list, const char **name)
 {
     const char *told = json_string_value(json_object_get(selection, "reference"));
-    if (!told || (open && !is_reference(told))) return false;
-    if (!open) return strcmp(told, is_reference(*name) ? *name : "file") == 0;
+    if (!told || (list && !is_listed(told, list))) return false;
+    bool kind = is_listed(*name, OF_ROWS) || is_listed(*name, OF_CLASSES);
+    if (!list) return strcmp(told, kind ? *name : "file") == 0;
     *name = told;
     return true;
 }
 
 /* What cross-validation chooses from where it is not set. */
 typedef struct offer {
-    int caps;                /* the first of the list of all caps */
-    double weight[2];        /* 0: not chosen */
-    bool passes, references; /* chosen too */
+    int caps;               /* the first of the list of all caps */
+    double weight[2];       /* 0: not chosen */
+    bool passes;            /* chosen too, each with a weight of its own */
+    const char *references; /* likewise, or NULL */
 } offer;
-static const offer recipes = {5, {1.5, 20}, true, true}, papers = {6, {1.5, 5}, false, false},
-                   of_pairs = {6, {0, 0}, false, true};
+static const offer recipes = {5, {1.5, 20}, true, OF_ROWS},
+                   of_classes = {3, {0, 0}, false, OF_CLASSES}, papers = {6, {1.5, 5}, false, NULL},
+                   of_pairs = {6, {0, 0}, false, OF_PAIRS};
 
 /* False: cross-validation cannot have chosen that. */
 static bool read_choices(const bdml_model *m, bdml_stated *s, const offer *from)
@@ -143,6 +152,7 @@ static bool read_choices(const bdml_model *m, bdml_stated *s, const offer *from)
     bool weight = from->weight[0] > 0.0 && o->solve.softness.automatic;
     bool again = from->passes && o->train.passes.automatic, lowrank = o->rank.rank.value > 0;
     bool reference = from->references && strcmp(o->train.reference.value, "auto") == 0 && !lowrank;
+    const char *references = reference ? from->references : NULL;
     double times = s->passes;
 
     s->chosen = json_object_get(selection, "distortion") != NULL;
@@ -150,7 +160,7 @@ static bool read_choices(const bdml_model *m, bdml_stated *s, const offer *from)
     bool fits = choose(selection, "distortion", K ? caps : NULL, from->caps, &s->K) &&
                 choose(selection, "weight", weight ? from->weight : NULL, 2, &s->softness) &&
                 choose(selection, "passes", again ? passes : NULL, 2, &times) &&
-                (lowrank || choose_reference(selection, reference, &s->reference));
+                (lowrank || choose_reference(selection, references, &s->reference));
     s->passes = (int)times;
     /* weight and passes are chosen together; the metric of K = 1 needs one pass whatever the weight */
     if (weight && again && s->K > 1.0)
@@ -203,7 +213,9 @@ static bool derive(const bdml_plain *w, bdml_stated *s)
     if (!recipe) return true;
     s->threshold = BDML_THRESHOLD_IDENTITY;
     s->passes = (int)o->train.passes.value;
-    return read_choices(w->model, s, &recipes);
+    if (o->train.task.value != BDML_TASK_RETRIEVE) return read_choices(w->model, s, &recipes);
+    if (v->softness.automatic) s->softness = 1.5;
+    return read_choices(w->model, s, &of_classes);
 }
 
 bdml_status bdml_stated_open(bdml_handle *h, bdml_plain *w, bdml_stated *s)

@@ -15,12 +15,13 @@ static const char UNTOUCHED[] = "euclidean";
 
 /* ---- one entrant on one split --------------------------------------------------------------------------- */
 
-/* At each K of a grid only the cap changes: it is one on the distortion of the space as it is, and there is one weight
+/* What method bdml chooses by itself it chooses for classes that are not there, unless the settings say otherwise. At each K of a grid only the cap changes: it is one on the distortion of the space as it is, and there is one weight
  * and one pass, unless the settings say otherwise. */
 static bdml_options for_entrant(const bdml_options *o, double distortion)
 {
     bdml_options t = *o;
     t.train.keep_points = (bdml_choice){BDML_AUTO_NO, true};
+    if (!t.train.task.given) t.train.task.value = BDML_TASK_RETRIEVE;
     if (isnan(distortion)) return t;
     t.solve.distortion = (bdml_real){distortion, true, false};
     if (!t.train.reference.given) t.train.reference = (bdml_text){"none", true};

@@ -95,8 +95,9 @@ done:
 bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int split,
                                    bdml_score *score)
 {
-    static const char *const account[] = {"tried", "references",     "folds",
-                                          "error", "standard_error", "score"};
+    static const char *const account[] = {
+        "tried", "references",     "folds", "task", "best_versus_untouched",
+        "error", "standard_error", "score"};
     json_t *selection = json_object_get(model->info, "selection");
     if (!selection) return BDML_OK;
     json_t *chosen = score->chosen[split] = json_copy(selection);

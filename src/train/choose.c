@@ -60,7 +60,7 @@ int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean)
 
 /* Standard error of the difference between two candidates over the parts, which share most of what they learn
  * from. */
-static double difference_error(const bdml_scores *s, const double *means, int a, int b)
+double bdml_difference_error(const bdml_scores *s, const double *means, int a, int b)
 {
     double mean = means[a] - means[b], square = 0.0;
     if (s->parts < 2) return 0.0;
@@ -69,11 +69,31 @@ static double difference_error(const bdml_scores *s, const double *means, int a,
     return bdml_split_error(s->parts, square, s->tested_over_trained);
 }
 
+int bdml_untouched(const bdml_plan *p)
+{
+    bdml_candidate c = {0};
+    while (c.reference < p->references && p->reference[c.reference] != BDML_REFERENCE_NONE)
+        c.reference++;
+    bool there = c.reference < p->references && p->cap[0] == 1.0;
+    return there ? bdml_candidate_number(p, c) : -1;
+}
+
+/* Classes that nobody has seen: the best, and the space as it is where the best is not better than that by more than
+ * the slack. */
+static int choose_unseen(const bdml_scores *s, const bool *wanted, const double *mean)
+{
+    int best = bdml_best(s, wanted, mean), kept = bdml_untouched(s->plan);
+    if (best < 0 || kept < 0 || !wanted[kept]) return best;
+    double gain = mean[kept] - mean[best], error = bdml_difference_error(s, mean, kept, best);
+    return gain > s->plan->slack * error ? best : kept;
+}
+
 int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean)
 {
     int best = bdml_best(s, wanted, mean), chosen = best;
+    if (s->plan->unseen) return choose_unseen(s, wanted, mean);
     for (int number = 0; number < bdml_candidate_count(s->plan) && best >= 0; number++) {
-        double error = BDML_MIN(difference_error(s, mean, number, best), s->most_error);
+        double error = BDML_MIN(bdml_difference_error(s, mean, number, best), s->most_error);
         if (!wanted[number] || mean[number] - mean[best] > s->plan->slack * error) continue;
         int k = bdml_candidate_at(s->plan, number).cap,
             now = bdml_candidate_at(s->plan, chosen).cap;

@@ -147,6 +147,17 @@ static json_t *candidate_json(const bdml_plan *p, const bdml_selection *s, int n
     return o;
 }
 
+/* Whether the best that was tried is better than the space as it is, by the classes left out. */
+static json_t *evidence_json(const bdml_plan *p, const bdml_selection *s)
+{
+    json_t *o = candidate_json(p, s, s->best);
+    bdml_json_put(&o, "difference", json_real(s->gain));
+    bdml_json_put(&o, "standard_error_corrected", bdml_json_real(s->gain_error));
+    bdml_json_put(&o, "standard_errors_asked", json_real(p->slack));
+    bdml_json_put(&o, "kept", json_boolean(s->chosen == s->untouched));
+    return o;
+}
+
 bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const bdml_selection *s,
                                     bdml_model *model)
 {
@@ -163,6 +174,10 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
     else
         json_decref(alone);
     bdml_json_put(&o, "tried", tried);
+    if (plan->unseen)
+        bdml_json_put(&o, "task", bdml_json_word(BDML_WORDS(TASK), BDML_TASK_RETRIEVE));
+    if (plan->unseen && s->untouched >= 0)
+        bdml_json_put(&o, "best_versus_untouched", evidence_json(plan, s));
     return tell(h, model, "selection", o);
 }
 

@@ -1,5 +1,5 @@
 /* part.c - parts of the training data to learn from, with what is left out to judge by: folds of the rows, by class,
- * or of given pairs, by the groups that belong together. */
+ * of whole classes, or of given pairs, by the groups that belong together. */
 #include "train/plan.h"
 
 #include <stdlib.h>
@@ -10,7 +10,11 @@ enum {
     FOLDS_LARGE = 3, /* the first round is one fold */
     FEW = 500,
     MOST_POINTS = 3500, /* more are sampled down, class by class */
-    FOLDS_PAIRS = 3
+    FOLDS_PAIRS = 3,
+    FOLDS_CLASSES =
+        2, /* learn from half of the classes, judge by the other half, and the reverse, */
+    REPEATS_CLASSES = 3, /* so many times */
+    FEWEST_CLASSES = 4
 };
 
 /* How many rows are left out. */
@@ -43,6 +47,19 @@ void bdml_parts_free(bdml_parts *parts)
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
+/* Rows left out that no other is of the class of. */
+static bdml_status count_single(bdml_handle *h, const bdml_training *t, bdml_part *part)
+{
+    bdml_status status = BDML_OK;
+    int64_t *count = NULL;
+    BDML_NEW(h, count, t->classes);
+    for (int64_t i = 0; i < part->test; i++) count[part->vy[i]]++;
+    for (int c = 0; c < t->classes; c++) part->single += count[c] == 1;
+done:
+    free(count);
+    return status;
+}
+
 /* The rows number[i] != left_out to learn from, the others to judge by. */
 static bdml_status take_rows(bdml_handle *h, const bdml_training *t, int64_t rows,
                              const int64_t *row, const int32_t *number, int left_out,
@@ -67,6 +84,7 @@ static bdml_status take_rows(bdml_handle *h, const bdml_training *t, int64_t row
     part->test = b;
     part->vx = part->own_vx;
     part->vy = part->own_vy;
+    status = count_single(h, t, part);
 done:
     return status;
 }
@@ -86,9 +104,13 @@ done:
     return status;
 }
 
-static void count_folds(const amounts *out, int64_t rows, bdml_parts *p)
+static void count_folds(const bdml_plan *plan, int64_t rows, bdml_parts *p)
 {
-    if (rows <= FEW) {
+    const amounts *out = plan->whole ? &of_path : &of_recipe;
+    if (plan->unseen) { /* few classes differ much: all halves are looked at before any choice is dropped */
+        p->splits = FOLDS_CLASSES;
+        p->count = p->first = FOLDS_CLASSES * REPEATS_CLASSES;
+    } else if (rows <= FEW) {
         p->splits = (int)BDML_MIN(rows, FOLDS_SMALL);
         p->count = p->splits * (int)BDML_MAX(1, BDML_MIN(out->repeats, out->under / rows));
         p->first = BDML_MIN(p->splits, FIRST_SMALL);
@@ -99,8 +121,42 @@ static void count_folds(const amounts *out, int64_t rows, bdml_parts *p)
     }
 }
 
+/* Folds of whole classes; those of one row, which cannot be looked for, are dealt apart from the others. */
+static bdml_status deal_classes(bdml_handle *h, int64_t rows, const int32_t *y, int classes,
+                                int folds, uint64_t seed, uint64_t repeat, int32_t *number)
+{
+    bdml_status status = BDML_OK;
+    int64_t *count = NULL;
+    int32_t *single = NULL, *fold = NULL;
+    int there = 0, of_many = 0;
+
+    BDML_NEW(h, count, classes);
+    BDML_NEW(h, single, classes);
+    BDML_NEW(h, fold, classes);
+    for (int64_t i = 0; i < rows; i++) count[y[i]]++;
+    for (int c = 0; c < classes; c++) {
+        of_many += count[c] > 1;
+        if (count[c] > 0) single[there++] = count[c] == 1;
+    }
+    if (of_many < FEWEST_CLASSES)
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA,
+                          "task retrieve chooses by classes that are left out, and needs at least "
+                          "%d classes of two rows or more; the data have %d. With fewer, state "
+                          "reference and distortion, or leave task at classify",
+                          FEWEST_CLASSES, of_many));
+    BDML_GO(bdml_split_folds(h, there, single, folds, seed, repeat, fold));
+    for (int c = classes; c-- > 0;) /* from the classes that are there to all, in place */
+        if (count[c] > 0) fold[c] = fold[--there];
+    for (int64_t i = 0; i < rows; i++) number[i] = fold[y[i]];
+done:
+    free(count);
+    free(single);
+    free(fold);
+    return status;
+}
+
 /* Each repeat of the folds has a stream of random numbers of its own. */
-static bdml_status make_rows(bdml_handle *h, const amounts *out, uint64_t seed,
+static bdml_status make_rows(bdml_handle *h, const bdml_plan *plan, uint64_t seed,
                              const bdml_training *t, bdml_parts *p)
 {
     bdml_status status = BDML_OK;
@@ -108,14 +164,17 @@ static bdml_status make_rows(bdml_handle *h, const amounts *out, uint64_t seed,
     int32_t *y = NULL, *number = NULL;
 
     BDML_GO(sample_rows(h, t, seed, &rows, &row));
-    count_folds(out, rows, p);
+    count_folds(plan, rows, p);
     BDML_NEW(h, p->part, p->count);
     BDML_NEW(h, y, rows);
     BDML_NEW(h, number, rows);
     for (int64_t i = 0; i < rows; i++) y[i] = t->y[row[i]];
     for (int k = 0; k < p->count; k++) {
         uint64_t repeat = (uint64_t)(k / p->splits);
-        BDML_GO(bdml_split_folds(h, rows, y, p->splits, seed, repeat, number));
+        if (plan->unseen)
+            BDML_GO(deal_classes(h, rows, y, t->classes, p->splits, seed, repeat, number));
+        else
+            BDML_GO(bdml_split_folds(h, rows, y, p->splits, seed, repeat, number));
         BDML_GO(take_rows(h, t, rows, row, number, k % p->splits, &p->part[k]));
     }
 done:
@@ -164,5 +223,5 @@ bdml_status bdml_parts_make(bdml_handle *h, const bdml_plan *plan, const bdml_tr
     uint64_t seed = (uint64_t)plan->o->general.seed.value;
     *out = (bdml_parts){0};
     if (plan->pairs) return make_pairs(h, seed, t, out);
-    return make_rows(h, plan->whole ? &of_path : &of_recipe, seed, t, out);
+    return make_rows(h, plan, seed, t, out);
 }

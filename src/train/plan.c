@@ -68,6 +68,22 @@ static void set_caps(bdml_plan *p, int count, const double *K)
 
 /* ---- kinds of plans ------------------------------------------------------------------------------------- */
 
+/* For classes that nobody has seen: the space as it is, and what may be better. Larger K and weights were never chosen,
+ * nor better where tried (docs/recipe.md). Whoever has set the shrinkage does not want others tried. */
+static bdml_status list_for_unseen(bdml_handle *h, bdml_plan *p, bdml_effort gentle)
+{
+    static const bdml_reference_kind kinds[] = {BDML_REFERENCE_NONE,       BDML_REFERENCE_ZSCORE,
+                                                BDML_REFERENCE_WITHIN_RAW, BDML_REFERENCE_SHRUNK_10,
+                                                BDML_REFERENCE_SHRUNK_30,  BDML_REFERENCE_SHRUNK_60,
+                                                BDML_REFERENCE_SHRUNK_90};
+    static const double caps[] = {1, 3, 10};
+    bool set = p->o->methods.shrinkage.given;
+
+    set_efforts(p, gentle, gentle);
+    set_caps(p, sizeof caps / sizeof *caps, caps);
+    return set_references(h, p, set ? 3 : sizeof kinds / sizeof *kinds, kinds);
+}
+
 static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
 {
     static const bdml_reference_kind kinds[] = {
@@ -86,6 +102,7 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
     p->rough_way = true;
     p->rough_gap = 5e-2;
     p->rough_steps = BDML_MIN(20, o->solve.max_iter.value);
+    if (p->unseen) return list_for_unseen(h, p, gentle);
     if (o->train.se_rule.automatic) p->slack = 0.5;
     set_efforts(p, gentle, hard);
     set_caps(p, sizeof caps / sizeof *caps, caps);
@@ -214,6 +231,7 @@ bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_tra
     if (c || bdml_constraint_files_given(&o->constraints) || bdml_plan_is_stated(o))
         return plan_stated(h, c != NULL, plan);
     BDML_TRY(check_classes(h, t));
+    plan->unseen = o->train.task.value == BDML_TASK_RETRIEVE;
     return o->train.recipe.value == BDML_RECIPE_PAPER ? plan_paper(h, plan) : plan_recipe(h, plan);
 }
 
@@ -223,6 +241,11 @@ bdml_status bdml_plan_path(bdml_handle *h, const bdml_options *o, int caps, cons
     static const bdml_reference_kind zscore = BDML_REFERENCE_ZSCORE;
 
     BDML_TRY(begin(h, o, plan));
+    if (o->train.task.value != BDML_TASK_CLASSIFY)
+        return bdml_fail(
+            h, BDML_ERR_ARGUMENT,
+            "a path is judged by rows left out, of classes that were trained on: task "
+            "must be classify; 'bdml retrieve --grid' goes along K for unseen classes");
     plan->source = BDML_FROM_RULE;
     plan->weighing = BDML_WEIGH_ALIKE;
     plan->whole = true;

@@ -31,6 +31,10 @@ typedef enum bdml_reference_kind {
     BDML_REFERENCE_ZSCORE, /* each column to standard deviation 1; constant columns are left out */
     BDML_REFERENCE_WITHIN, /* then whitened by the shrunk within-class covariance */
     BDML_REFERENCE_WITHIN_RAW, /* whitened likewise without the z-score */
+    BDML_REFERENCE_SHRUNK_10,  /* whitened without the z-score, shrunk by 10 % */
+    BDML_REFERENCE_SHRUNK_30,
+    BDML_REFERENCE_SHRUNK_60,
+    BDML_REFERENCE_SHRUNK_90,
     BDML_REFERENCE_FISHER_5, /* within, stretched along the directions in which the class means differ */
     BDML_REFERENCE_FISHER, /* by 20 */
     BDML_REFERENCE_FISHER_100,
@@ -120,7 +124,8 @@ typedef struct bdml_plan {
     bool paper;              /* solved by the paper's algorithm */
     char *const *class_name; /* for doubts about the constraints, or NULL */
     bool pairs;              /* judged by pairs left out, and not by rows */
-    bool whole;              /* score every candidate on every part: none is dropped on the way */
+    bool unseen; /* judged by classes left out; the space as it is gives way to evidence alone */
+    bool whole;  /* score every candidate on every part: none is dropped on the way */
     /* Neighbours are mined again under the metric of these; 0: of each K and weight itself. */
     double mining_cap, mining_weight;
     bool rough_way;   /* metrics that are only mined under need not be those of the gap asked for */
@@ -175,6 +180,10 @@ void bdml_summarise(const bdml_scores *s, bool *wanted, double *mean, double *se
 int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean); /* -1: none */
 /* Not worse than the best by more than plan->slack standard errors: the smallest K, then the error. */
 int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean);
+/* The space as it is: reference none, K = 1. -1: the plan has no such candidate. */
+int bdml_untouched(const bdml_plan *plan);
+/* Standard error of the difference between two candidates over the parts. */
+double bdml_difference_error(const bdml_scores *s, const double *mean, int a, int b);
 
 /* ---- one fit (fit.c) ------------------------------------------------------------------------------------ */
 
@@ -259,6 +268,7 @@ bool bdml_is_usable(const bdml_solve_result *r);
 typedef struct bdml_part {
     bdml_training t; /* to learn from */
     int64_t test;    /* rows left out */
+    int64_t single;  /* of them alone in their class */
     const double *vx;
     const int32_t *vy;
     bdml_labelled_pairs learned, left_out; /* pairs likewise */
@@ -301,6 +311,9 @@ typedef struct bdml_selection {
     bdml_reference_kind alone_kind[BDML_REFERENCE_KINDS];
     double alone_error[BDML_REFERENCE_KINDS];
     int alone_parts[BDML_REFERENCE_KINDS];
+    /* Classes left out: the space as it is (-1: no candidate), and the best against it. */
+    int untouched, best;
+    double gain, gain_error; /* errors less, in percent, and the standard error of that */
 } bdml_selection;
 
 /* By cross-validation; leaves one reference of each family in the plan. */

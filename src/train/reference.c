@@ -3,12 +3,13 @@
  *     zscore       R = diag(1/std_j), rows of constant columns left out
  *     within       R = S^(-1/2) diag(1/std_j),  S = (1-s) Sw + s (tr Sw / r) I
  *     within-raw   R = S^(-1/2), of the points as they are
+ *     shrunk-p     within-raw with s = p / 100: the larger, the nearer to the points as they are
  *     fisher-f     R = (I + (sqrt(f) - 1) P) S^(-1/2) diag(1/std_j),  P the projection onto the span of
  *                  the class means after whitening: Fisher's discriminants, with the other directions
  *                  kept at a smaller size instead of dropped; fisher: f = 20, lda: f = 1e6, so small
  *                  that even the nearest neighbours of many thousand points are told by the discriminants
  *
- * with Sw the within-class covariance of the points that are whitened and s the setting "shrinkage" where
+ * with Sw the within-class covariance of the points that are whitened and s, but for shrunk-p, the setting "shrinkage" where
  * that is given, else the intensity of Ledoit and Wolf (2004), which falls as the points grow in number. */
 #include "train/plan.h"
 
@@ -18,28 +19,31 @@
 
 #include "linalg/linalg.h"
 
-const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {"none",       "zscore",
-                                                                "within",     "within-raw",
-                                                                "fisher-5",   "fisher",
-                                                                "fisher-100", "fisher-1000",
-                                                                "lda",        "file"};
+const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {
+    "none",      "zscore",   "within", "within-raw", "shrunk-10",   "shrunk-30", "shrunk-60",
+    "shrunk-90", "fisher-5", "fisher", "fisher-100", "fisher-1000", "lda",       "file"};
 
 /* How the kinds are made. */
 static const struct {
     bdml_reference_family family;
     bool scale;     /* z-score first */
     double stretch; /* squared lengths along the discriminants count this many times those across */
+    double shrinkage; /* of its own; 0: as the settings say */
 } kinds[BDML_REFERENCE_KINDS] = {
-    [BDML_REFERENCE_NONE] = {BDML_FAMILY_NONE, false, 1.0},
-    [BDML_REFERENCE_ZSCORE] = {BDML_FAMILY_ZSCORE, true, 1.0},
-    [BDML_REFERENCE_WITHIN] = {BDML_FAMILY_WITHIN, true, 1.0},
-    [BDML_REFERENCE_WITHIN_RAW] = {BDML_FAMILY_WITHIN, false, 1.0},
-    [BDML_REFERENCE_FISHER_5] = {BDML_FAMILY_FISHER, true, 5.0},
-    [BDML_REFERENCE_FISHER] = {BDML_FAMILY_FISHER, true, 20.0},
-    [BDML_REFERENCE_FISHER_100] = {BDML_FAMILY_FISHER, true, 100.0},
-    [BDML_REFERENCE_FISHER_1000] = {BDML_FAMILY_FISHER, true, 1000.0},
-    [BDML_REFERENCE_LDA] = {BDML_FAMILY_FISHER, true, 1e6},
-    [BDML_REFERENCE_FILE] = {BDML_FAMILY_NONE, false, 1.0},
+    [BDML_REFERENCE_NONE] = {BDML_FAMILY_NONE, false, 1.0, 0.0},
+    [BDML_REFERENCE_ZSCORE] = {BDML_FAMILY_ZSCORE, true, 1.0, 0.0},
+    [BDML_REFERENCE_WITHIN] = {BDML_FAMILY_WITHIN, true, 1.0, 0.0},
+    [BDML_REFERENCE_WITHIN_RAW] = {BDML_FAMILY_WITHIN, false, 1.0, 0.0},
+    [BDML_REFERENCE_SHRUNK_10] = {BDML_FAMILY_WITHIN, false, 1.0, 0.1},
+    [BDML_REFERENCE_SHRUNK_30] = {BDML_FAMILY_WITHIN, false, 1.0, 0.3},
+    [BDML_REFERENCE_SHRUNK_60] = {BDML_FAMILY_WITHIN, false, 1.0, 0.6},
+    [BDML_REFERENCE_SHRUNK_90] = {BDML_FAMILY_WITHIN, false, 1.0, 0.9},
+    [BDML_REFERENCE_FISHER_5] = {BDML_FAMILY_FISHER, true, 5.0, 0.0},
+    [BDML_REFERENCE_FISHER] = {BDML_FAMILY_FISHER, true, 20.0, 0.0},
+    [BDML_REFERENCE_FISHER_100] = {BDML_FAMILY_FISHER, true, 100.0, 0.0},
+    [BDML_REFERENCE_FISHER_1000] = {BDML_FAMILY_FISHER, true, 1000.0, 0.0},
+    [BDML_REFERENCE_LDA] = {BDML_FAMILY_FISHER, true, 1e6, 0.0},
+    [BDML_REFERENCE_FILE] = {BDML_FAMILY_NONE, false, 1.0, 0.0},
 };
 
 bdml_reference_family bdml_reference_family_of(bdml_reference_kind kind)
@@ -150,12 +154,14 @@ done:
     return status;
 }
 
-/* As set, or by Ledoit and Wolf where S comes from the points. */
+/* That of the kind, as set, or by Ledoit and Wolf where S comes from the points. */
 static bdml_status shrinkage_of(bdml_handle *h, const bdml_method_options *o,
-                                const bdml_training *t, const double *s, double *shrinkage)
+                                bdml_reference_kind kind, const bdml_training *t, const double *s,
+                                double *shrinkage)
 {
-    *shrinkage = o->shrinkage.value;
-    if (o->shrinkage.given || t->constraints) return BDML_OK;
+    double own = kinds[kind].shrinkage;
+    *shrinkage = own > 0.0 ? own : o->shrinkage.value;
+    if (own > 0.0 || o->shrinkage.given || t->constraints) return BDML_OK;
     return ledoit_wolf(h, t, s, shrinkage);
 }
 
@@ -179,14 +185,14 @@ done:
 
 /* Multiply the map of the columns by S^(-1/2) of the points under it. */
 static bdml_status make_within(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
-                               bool scale, bdml_reference *r)
+                               bdml_reference *r)
 {
     bdml_status status = BDML_OK;
     double shrinkage, trace = 0.0;
     double *p = NULL, *s = NULL, *lambda = NULL;
     bdml_eigh_ws ws = {0};
 
-    BDML_GO(make_columns(h, t, scale, r));
+    BDML_GO(make_columns(h, t, kinds[r->kind].scale, r));
     int n = r->rows;
     BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
     BDML_NEW(h, s, (size_t)n * (size_t)n);
@@ -194,7 +200,7 @@ static bdml_status make_within(bdml_handle *h, const bdml_method_options *o, con
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
     bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
     BDML_GO(bdml_within_covariance(h, &z, s));
-    BDML_GO(shrinkage_of(h, o, &z, s, &shrinkage));
+    BDML_GO(shrinkage_of(h, o, r->kind, &z, s, &shrinkage));
     for (int j = 0; j < n; j++) trace += COL(s, n, j)[j];
     BDML_GO(bdml_la_eigh(h, n, s, lambda, true, &ws));
     double floor = BDML_MAX(shrinkage * trace / n, DBL_MIN);
@@ -245,13 +251,13 @@ done:
 
 /* Stretch the within map along the discriminants. */
 static bdml_status make_fisher(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
-                               double stretch, bdml_reference *r)
+                               bdml_reference *r)
 {
     bdml_status status = BDML_OK;
     double *p = NULL, *b = NULL, *lambda = NULL;
     bdml_eigh_ws ws = {0};
 
-    BDML_GO(make_within(h, o, t, true, r));
+    BDML_GO(make_within(h, o, t, r));
     int n = r->rows;
     BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
     BDML_NEW(h, b, (size_t)n * (size_t)n);
@@ -261,7 +267,7 @@ static bdml_status make_fisher(bdml_handle *h, const bdml_method_options *o, con
     BDML_GO(bdml_la_eigh(h, n, b, lambda, true, &ws));
     for (int j = 0; j < n; j++) { /* as above: (...)(...)' has the square root */
         bool along = lambda[j] > NO_DIRECTION * lambda[n - 1];
-        for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(stretch, 0.25);
+        for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(kinds[r->kind].stretch, 0.25);
     }
     status = multiply(h, b, r);
 done:
@@ -399,8 +405,8 @@ bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
     if (family == BDML_FAMILY_FISHER && !t->y)
         return bdml_fail(h, BDML_ERR_DATA, "reference %s needs labels", bdml_reference_names[kind]);
     if (family == BDML_FAMILY_ZSCORE) status = make_columns(h, t, true, out);
-    if (family == BDML_FAMILY_WITHIN) status = make_within(h, o, t, kinds[kind].scale, out);
-    if (family == BDML_FAMILY_FISHER) status = make_fisher(h, o, t, kinds[kind].stretch, out);
+    if (family == BDML_FAMILY_WITHIN) status = make_within(h, o, t, out);
+    if (family == BDML_FAMILY_FISHER) status = make_fisher(h, o, t, out);
     if (kind == BDML_REFERENCE_FILE) status = copy_file(h, file, t->d, out);
     if (status == BDML_OK && out->map) status = find_shift(h, t, out);
     if (status != BDML_OK) bdml_reference_free(out);

@@ -1,6 +1,7 @@
 /* score.c - metrics judged on what was left out.
  *
- * Rows: mean of the 1-, 3-, 5- and 9-NN errors in percent. Pairs: percent of those left out that are called wrongly
+ * Rows: mean of the 1-, 3-, 5- and 9-NN errors in percent. Classes: percent of the rows left out whose nearest other
+ * one is of another class, of those that have one of their own. Pairs: percent of those left out that are called wrongly
  * by the threshold that tells the others apart best. The score of a pair is -|Lx - Ly|^2 or the cosine of Lx and Ly,
  * M = L'L: where points differ in length for reasons of their own, the cosine does better under the same metric. */
 #include "train/plan.h"
@@ -31,10 +32,15 @@ static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const do
     double *z = NULL, *vz = NULL;
     int64_t wrong[VOTES], all = 0;
 
-    BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
     BDML_GO(bdml_map_points(f->h, q, r, l, part->test, j->vp, &vz));
-    const bdml_rows learn = {t->n, q, q, z, t->y, t->classes};
     const bdml_rows left_out = {part->test, q, q, vz, part->vy, t->classes};
+    if (f->plan->unseen) { /* rows alone in their class are missed, whatever the metric */
+        BDML_GO(bdml_vote_errors(f->h, &f->plan->o->neighbors, &left_out, NULL, 1, votes, wrong));
+        *error = 100.0 * (double)(wrong[0] - part->single) / (double)(part->test - part->single);
+        goto done;
+    }
+    BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
+    const bdml_rows learn = {t->n, q, q, z, t->y, t->classes};
     BDML_GO(bdml_vote_errors(f->h, &f->plan->o->neighbors, &learn, &left_out, VOTES, votes, wrong));
     for (int v = 0; v < VOTES; v++) all += wrong[v];
     *error = 100.0 * (double)all / (double)(VOTES * part->test);

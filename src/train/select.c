@@ -166,7 +166,8 @@ static void best_of_families(const bdml_plan *plan, const bool *wanted, const do
         for (int f = 0; f < BDML_FAMILIES; f++)
             better += best[f] >= 0 &&
                       (least[f] < least[own] || (least[f] == least[own] && best[f] < best[own]));
-        stays[r] = best[own] == r && better < FAMILIES;
+        bool kept = plan->unseen && own == BDML_FAMILY_NONE; /* what others must be better than */
+        stays[r] = best[own] == r && (better < FAMILIES || kept);
     }
 }
 
@@ -236,9 +237,20 @@ static int choose(const selection *s)
     bdml_scores scores = scores_of(s);
     int best = bdml_best(&scores, s->wanted, s->mean);
     if (best < 0) return -1;
-    if (!s->plan->pairs)
+    if (!s->plan->pairs && !s->plan->unseen)
         scores.most_error = rate_error(s, best, BDML_MIN(s->done, s->parts.splits));
     return bdml_choose(&scores, s->wanted, s->mean);
+}
+
+/* How much the best of all is better than the space as it is. */
+static void weigh_evidence(const selection *s, bdml_selection *out)
+{
+    bdml_scores scores = scores_of(s);
+    int kept = out->untouched = bdml_untouched(s->plan);
+    int best = out->best = bdml_best(&scores, s->wanted, s->mean);
+    if (kept < 0 || best < 0) return;
+    out->gain = s->mean[kept] - s->mean[best];
+    out->gain_error = bdml_difference_error(&scores, s->mean, kept, best);
 }
 
 /* ---- selection -------------------------------------------------------------------------------------------- */
@@ -271,6 +283,7 @@ static bdml_status run(selection *s, bdml_selection *out)
     if (s->parts.count > s->done) BDML_GO(score_to(s, "cross-validation", s->parts.count));
     out->candidates = s->size;
     out->chosen = choose(s);
+    weigh_evidence(s, out);
     for (int k = 0; k < s->size; k++) out->parts[k] = s->wanted[k] ? s->done : s->parts.first;
     if (out->chosen < 0)
         status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",

@@ -158,3 +158,17 @@ def test_plots(wine, iris, pairs):
     index, same = pairs
     assert plots.plot_roc(bdml.ITML(preprocessor=iris[0]).fit(index, same), index, same).get_legend()
     assert bdml.distortion_path(*iris, grid=[1, 10], splits=2).plot().get_xscale() == "log"
+
+
+def test_task_retrieve_chooses_by_classes_left_out():
+    rng = np.random.default_rng(3)
+    means = rng.normal(size=(8, 5)) * 2
+    y = np.repeat(np.arange(8), 12)
+    X = means[y] + rng.normal(size=(96, 5)) * [12, 1, 1, 1, 1]
+    metric = bdml.BDML(task="retrieve").fit(X, y)
+    choice = metric.description_["selection"]
+    assert choice["task"] == "retrieve"
+    assert not choice["best_versus_untouched"]["kept"]
+    assert metric.get_mahalanobis_matrix()[0, 0] < 0.1 * metric.get_mahalanobis_matrix()[1, 1]
+    with pytest.raises(ValueError, match="at least 4 classes"):
+        bdml.BDML(task="retrieve").fit(X[y < 3], y[y < 3])
