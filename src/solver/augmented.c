@@ -26,7 +26,7 @@ enum {
     AIM_ROUNDS = 10,   /* without success, then aim less far */
     LEAST_STEPS = 5,   /* of a round: a certificate costs about one step */
     MOST_STEPS = 200,  /* of a round, then the centre moves anyway */
-    SMOOTH_STEPS = 10, /* of a round of the squared hinge */
+    SMOOTH_STEPS = 5, /* of a round of the squared hinge */
 };
 
 /* ---- limits --------------------------------------------------------------------------------- */

@@ -34,6 +34,14 @@ static void multiply(bdml_engine *e, double t)
     for (size_t i = 0; i < e->X.size; i++) e->at.M[i] *= t;
 }
 
+/* A warm start may come from another weight or other constraints: its best multiple, unless that is 0. */
+static void rescale(bdml_engine *e)
+{
+    bdml_engine_forward(e, e->at.M, e->dual.v);
+    double t = best_multiple(e);
+    if (t > 0.0) multiply(e, t);
+}
+
 /* M: the warm start, the identity, or for a soft form that collapses along the identity, the
  * direction of C0 (`direction`, in Z). It is projected, so that it is a member with known
  * eigenvalues. */
@@ -44,6 +52,7 @@ bdml_status bdml_start_point(bdml_engine *e, double *ws)
     if (s->warm_metric) {
         bdml_reduce_metric(e->p, s->warm_metric, at->M, ws);
         multiply(e, e->scaled.unit.m);
+        if (!s->hard) rescale(e);
     } else {
         bdml_matrix_identity(&e->X, 1.0, at->M);
         bdml_engine_forward(e, at->M, e->dual.v);
