@@ -74,6 +74,7 @@ LABELLED_NAMES = {
     "mmc-diagonal": ["MMC_Diagonal_Supervised"],
     "rca": ["RCA", "RCA_Supervised"],
     "lsml": ["LSML_Supervised"],
+    "sdml": ["SDML_Supervised"],
 }
 
 # metric-learn's names of arguments: the setting they stand for; None where the method here has no use for it;
@@ -98,6 +99,12 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "diagonal_c": None,
     },
     "lfda": {"k": "lfda-neighbors"},
+    "sdml": {
+        "balance_param": "sdml-balance",
+        "sparsity_param": "sdml-sparsity",
+        "n_constraints": "random-pairs",
+        "prior": None,
+    },
     "lsml": {"tol": "gap", "n_constraints": "random-pairs"},
     "rca": {"n_chunks": None, "chunk_size": None},
 }

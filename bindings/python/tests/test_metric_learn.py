@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_digits, load_wine, make_classification
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from bdml import ITML, LMNN, LSML, MMC, NCA, ITML_Supervised, LSML_Supervised, MMC_Supervised, RCA_Supervised
+from bdml import ITML, LMNN, LSML, MMC, NCA, ITML_Supervised, LSML_Supervised, MMC_Supervised, RCA_Supervised, SDML_Supervised
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -37,6 +37,15 @@ def test_a_metric_before_and_after():
         np.testing.assert_allclose(Z - Z[0], (X - X[0]) @ metric.components_.T, atol=1e-8 * np.abs(Z).max())
     after = cross_val_score(make_pipeline(LMNN(scale="zscore"), KNeighborsClassifier(3)), X, y).mean()
     assert after >= before - 0.05
+
+
+@pytest.mark.parametrize("load", [load_wine, load_digits])
+def test_sparse_metrics_where_the_lasso_of_others_fails(load):
+    X, y = load(return_X_y=True)
+    sdml = SDML_Supervised(sparsity_param=0.05, random_state=1).fit(X[:500], y[:500])
+    M = sdml.get_mahalanobis_matrix()
+    assert np.linalg.eigvalsh(M)[0] > 1e-6
+    assert np.mean(np.abs(M) < 1e-12 * np.abs(M).max()) > 0.1
 
 
 def test_pairs_from_a_tour():

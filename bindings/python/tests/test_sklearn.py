@@ -189,3 +189,20 @@ def test_covariance_alone_needs_no_labels(iris):
     assert metric.transform(X).shape == X.shape
     with pytest.raises(ValueError, match="no labelled points"):
         metric.predict(X)
+
+
+def test_votes_and_neighbors_are_those_of_the_transformed_points(wine):
+    X, y = wine
+    metric = bdml.LMNN(scale="zscore", neighbors=5).fit(X[::2], y[::2])
+    Z, known = metric.transform(X[1::2]), metric.transform(X[::2])
+    plain = KNeighborsClassifier(5).fit(known, y[::2])
+    distance, index = metric.kneighbors(X[1::2])
+    want_distance, want_index = plain.kneighbors(Z)
+    np.testing.assert_allclose(distance, want_distance, rtol=1e-9)
+    assert np.array_equal(index, want_index)
+    np.testing.assert_allclose(metric.predict_proba(X[1::2]), plain.predict_proba(Z), atol=1e-12)
+    assert np.array_equal(metric.kneighbors(X[1::2], 1, return_distance=False), want_index[:, :1])
+    with pytest.raises(ValueError):
+        metric.kneighbors(X[1::2], 0)
+    with pytest.raises(ValueError, match="whole number"):
+        metric.kneighbors(X[1::2], 1.5)

@@ -169,6 +169,8 @@ def test_arguments_of_metric_learn_are_taken():
     bdml.MMC_Supervised(max_iter=100, max_proj=10000, tol=1e-6, n_constraints=None, init="identity")
     bdml.LSML(tol=1e-3, max_iter=1000, prior="identity", verbose=False, preprocessor=None, random_state=None)
     bdml.LSML_Supervised(tol=1e-3, max_iter=1000, prior="identity", n_constraints=None, random_state=None)
+    bdml.SDML(balance_param=0.5, sparsity_param=0.01, prior="identity", verbose=False, preprocessor=None, random_state=None)
+    bdml.SDML_Supervised(balance_param=0.5, sparsity_param=0.01, prior="identity", n_constraints=None, random_state=None)
     bdml.RCA(preprocessor=None)
     bdml.RCA_Supervised(n_chunks=100, chunk_size=2, random_state=None)
 

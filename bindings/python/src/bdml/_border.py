@@ -258,6 +258,10 @@ class Call:
             rows, d = value.shape
             self.check(lib.bdml_set_reference(self.h, rows, d, ffi.from_buffer("double[]", value)))
 
+    def number(self, name: str) -> float:
+        """The value of a setting."""
+        return lib.bdml_get_number(self.h, name.encode())
+
     def _ask(self, phase: str, done: int, total: int) -> int:
         """Whether to stop. Signals are heard here, since Python code runs."""
         try:
@@ -371,6 +375,27 @@ class Call:
         label = np.empty(len(keep), dtype=np.int32)
         self.run(lib.bdml_predict, model.c, ffi.NULL, len(keep), start, ld, pointer("int32_t *", label))
         return label
+
+    def vote(self, model: Model, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Classes, and the share of the votes that each class has."""
+        start, ld, keep = rows(np.asarray(x, dtype=np.float64))
+        out = ffi.new("bdml_voters **")
+        self.run(lib.bdml_make_voters, model.c, ffi.NULL, out)
+        voters = ffi.gc(out[0], lib.bdml_free_voters)
+        label = np.empty(len(keep), dtype=np.int32)
+        share = np.empty((len(keep), lib.bdml_voters_classes(voters)))
+        self.run(lib.bdml_vote, voters, len(keep), start, ld, pointer("int32_t *", label), pointer("double *", share))
+        return label, share
+
+    def neighbors(self, model: Model, x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the nearest training points, and squared distances."""
+        start, ld, keep = rows(np.asarray(x, dtype=np.float64))
+        index, distance = np.empty((len(keep), k), dtype=np.int32), np.empty((len(keep), k))
+        self.run(
+            lib.bdml_model_neighbors, model.c, len(keep), start, ld, k, pointer("int32_t *", index),
+            pointer("double *", distance),
+        )  # fmt: skip
+        return index, distance
 
     def _of_pairs(self, function: Any, model: Model, x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         start, ld, keep = rows(x)

@@ -71,3 +71,41 @@ class Labelled(ClassifierMixin, Metric):
         with self._call() as call:
             label = call.predict(model, x)
         return self.classes_[label]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Shares of the votes of the nearest training points: a row for each point, a column for each of `classes_`.
+
+        Of classes with equal shares the one that `predict` names is larger by the last bit.
+        """
+        model = self._fitted()
+        x = self._points(X)
+        with self._call() as call:
+            label, share = call.vote(model, x)
+        winner = (np.arange(len(share)), label)
+        share[winner] = np.where(share.argmax(axis=1) == label, share[winner], np.nextafter(share[winner], 1.0))
+        return share
+
+    def kneighbors(self, X: Any, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The nearest training points under the metric.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        n_neighbors : int, optional
+            As many as vote (`neighbors`), where it is not given.
+        return_distance : bool
+
+        Returns
+        -------
+        distances, numbers of training points : arrays of shape (n_samples, n_neighbors)
+            The nearest first; the numbers alone where no distances are wanted.
+        """
+        model = self._fitted()
+        x = self._points(X)
+        with self._call() as call:
+            if n_neighbors is None:
+                n_neighbors = int(call.number("neighbors"))
+            if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
+                raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}")
+            index, squared = call.neighbors(model, x, int(n_neighbors))
+        return (np.sqrt(squared), index.astype(np.intp)) if return_distance else index.astype(np.intp)
