@@ -23,7 +23,8 @@ typedef bdml_status (*fit_fn)(bdml_handle *h, const bdml_options *o, const bdml_
                               bdml_model *model);
 
 /* The description of a model fitted anew, as text. */
-static bdml_status describe(bdml_handle *h, fit_fn fit, const bdml_training *t, char **text)
+static bdml_status describe(bdml_handle *h, fit_fn fit, const bdml_dataset *data,
+                            const bdml_training *t, char **text)
 {
     bdml_status status = BDML_OK;
     bdml_prepare plain = {.d_in = D, .d_out = D, .scale = BDML_SCALE_NONE, .variance = 1.0};
@@ -32,7 +33,7 @@ static bdml_status describe(bdml_handle *h, fit_fn fit, const bdml_training *t, 
     size_t size;
 
     *text = NULL;
-    BDML_GO(bdml_model_new(h, NULL, &plain, D, &model));
+    BDML_GO(bdml_model_new(h, data, &plain, D, &model));
     BDML_GO(fit(h, &h->options, t, model));
     BDML_GO(bdml_save_model_bytes(h, model, &bytes, &size));
     const char *told = bdml_model_describe(model);
@@ -46,15 +47,16 @@ done:
     return status;
 }
 
-static void whole_or_error(bdml_handle *h, const char *name, fit_fn fit, const bdml_training *t)
+static void whole_or_error(bdml_handle *h, const char *name, fit_fn fit, const bdml_dataset *data,
+                           const bdml_training *t)
 {
     char *whole, *text;
     int64_t failures = 0;
     countdown = 0;
-    check_ok(h, describe(h, fit, t, &whole));
+    check_ok(h, describe(h, fit, data, t, &whole));
     for (int64_t at = 1;; at++) {
         countdown = at;
-        bdml_status status = describe(h, fit, t, &text);
+        bdml_status status = describe(h, fit, data, t, &text);
         bool reached = countdown == 0;
         countdown = 0;
         if (status != BDML_OK)
@@ -74,32 +76,36 @@ static void every_method(void **state)
     bdml_handle *h = *state;
     double x[N * D];
     int32_t y[N], pairs[2 * N], apart[2 * N];
+    int64_t label[N];
     bdml_constraints *given = NULL;
+    bdml_dataset *data = NULL;
     bdml_rng r = bdml_rng_make(7, 1);
     for (int i = 0; i < N; i++) {
-        y[i] = i % 2;
+        label[i] = y[i] = i % 2;
         for (int j = 0; j < D; j++) x[i * D + j] = y[i] + 0.5 * bdml_rng_normal(&r);
         pairs[2 * i] = apart[2 * i] = i;
         pairs[2 * i + 1] = (i + 2) % N;
         apart[2 * i + 1] = (i + 1) % N;
     }
     check_ok(h, bdml_constraints_from_arrays(h, N, N, pairs, N, apart, 0, NULL, &given));
+    check_ok(h, bdml_dataset_from_arrays(h, N, D, x, D, label, &data));
     check_ok(h, bdml_set(h, "max-iter", "3"));
     bdml_training classes = {N, D, x, y, 2, NULL, NULL};
     bdml_training listed = {N, D, x, NULL, 0, given, NULL};
 
     bdml_domain target = {N, x, NULL};
     bdml_training domains = {N, D, x, y, 2, NULL, &target};
-#define BDML_METHOD(name, function, uses, help)         \
-    whole_or_error(h, name, bdml_fit_##function,        \
-                   (uses)&BDML_USES_DOMAINS  ? &domains \
-                   : (uses)&BDML_USES_LABELS ? &classes \
-                                             : &listed);
+#define BDML_METHOD(name, function, uses, help)                                 \
+    whole_or_error(h, name, bdml_fit_##function, data,                          \
+                   (uses)&BDML_USES_DOMAINS                          ? &domains \
+                   : (uses) & (BDML_USES_LABELS | BDML_USES_NUMBERS) ? &classes \
+                                                                     : &listed);
 #define BDML_CLASSIFIER(name, function, uses, help)
 #include "baselines/methods.def"
 #undef BDML_METHOD
 #undef BDML_CLASSIFIER
     bdml_free_constraints(given);
+    bdml_free_dataset(data);
 }
 
 int main(void)

@@ -105,6 +105,7 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "n_constraints": "random-pairs",
         "prior": None,
     },
+    "mlkr": {"tol": "gap", "init": None},
     "lsml": {"tol": "gap", "n_constraints": "random-pairs"},
     "rca": {"n_chunks": None, "chunk_size": None},
 }
@@ -233,6 +234,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ._labelled import Labelled
+from ._regression import Regression
 from ._weak import Pairs, Quadruplets, Triplets
 
 '''
@@ -247,6 +249,14 @@ EXAMPLE = {
 150
 >>> bool(metric.score(X, y) > 0.9)
 True
+""",
+    "Regression": """
+>>> from sklearn.datasets import load_diabetes
+>>> from bdml import {name}
+>>> X, y = load_diabetes(return_X_y=True)
+>>> metric = {name}(n_components=2, max_iter=20, scale="zscore").fit(X[:200], y[:200])
+>>> metric.transform(X).shape
+(442, 2)
 """,
     "Pairs": """
 >>> import numpy as np
@@ -304,6 +314,7 @@ def docstring(name, base, method, help_, settings, foreign) -> str:
     lines[0] = '    """' + lines[0].lstrip()
     lines += ["", wrapped({
         "Labelled": "Learns from labelled points; classifies by the vote of nearest neighbours under the metric.",
+        "Regression": "Learns from points with a number each, so that near points have near numbers.",
         "Pairs": "Learns from pairs of points that are the same (1) or different (-1), and tells which new pairs are.",
         "Triplets": "Learns from triplets (a, b, c) that say: a is nearer to b than to c.",
         "Quadruplets": "Learns from quadruplets (a, b, c, d) that say: a is nearer to b than c to d.",
@@ -362,7 +373,7 @@ def class_text(name, base, method, help_, settings, uses) -> str:
 
 def write_methods(package: Path) -> None:
     ffi, lib = load(package)
-    out, names = [HEAD], {"Labelled": [], "Pairs": [], "Triplets": [], "Quadruplets": []}
+    out, names = [HEAD], {"Labelled": [], "Regression": [], "Pairs": [], "Triplets": [], "Quadruplets": []}
     for i in range(lib.bdml_method_count()):
         method = ffi.string(lib.bdml_method_name(i)).decode()
         help_ = ffi.string(lib.bdml_method_help(i)).decode()
@@ -373,6 +384,8 @@ def write_methods(package: Path) -> None:
         forms = []
         if uses & lib.BDML_USES_LABELS:
             forms += [(form, "Labelled") for form in LABELLED_NAMES.get(method, [name])]
+        if uses & lib.BDML_USES_NUMBERS:
+            forms.append((name, "Regression"))
         # the plain name goes to the most general of the tuples, where labels have not taken it
         for flag, base in (
             (lib.BDML_USES_QUADRUPLETS, "Quadruplets"),

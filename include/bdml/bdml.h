@@ -356,7 +356,8 @@ typedef enum bdml_uses {
     BDML_USES_PAIRS = 4,   /* given constraints: similar pairs (targets) and dissimilar ones */
     BDML_USES_DOMAINS = 8, /* points of a second domain, and cannot do without */
     BDML_USES_TRIPLETS = 16,   /* given triplets */
-    BDML_USES_QUADRUPLETS = 32 /* given quadruplets */
+    BDML_USES_QUADRUPLETS = 32, /* given quadruplets */
+    BDML_USES_NUMBERS = 64      /* labels that are numbers, to be predicted: the names of the classes are read */
 } bdml_uses;
 
 /* Reference metrics that the setting "reference" knows by name. */

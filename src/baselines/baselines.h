@@ -42,6 +42,9 @@ static inline bdml_training bdml_training_of(const bdml_rows *r)
  * population form, d x d. */
 bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, double *s);
 
+/* l: the q leading eigenvectors of the total covariance, q rows of d. */
+bdml_status bdml_principal_rows(bdml_handle *h, const bdml_training *t, int q, double *l);
+
 /* ---- span of the data (span.c) -------------------------------------------------------------------- */
 
 /* The points in coordinates in which their total covariance is the identity; constant and dependent

@@ -1,4 +1,4 @@
-/* covariance.c - within-class covariance
+/* covariance.c - within-class covariance, and the directions of the total one
  *
  *     S = (1/n) sum_i (x_i - c(y_i)) (x_i - c(y_i))',   c(y) the mean of class y
  *
@@ -58,5 +58,26 @@ done:
     free(count);
     free(centred);
     free(ws);
+    return status;
+}
+
+bdml_status bdml_principal_rows(bdml_handle *h, const bdml_training *t, int q, double *l)
+{
+    bdml_status status = BDML_OK;
+    const bdml_training one = {t->n, t->d, t->x, NULL, 1, NULL, NULL};
+    double *c = NULL, *lambda = NULL;
+    bdml_eigh_ws eigen = {0};
+    int d = t->d;
+
+    BDML_NEW(h, c, (size_t)d * (size_t)d);
+    BDML_NEW(h, lambda, d);
+    BDML_GO(bdml_eigh_ws_init(h, d, &eigen));
+    BDML_GO(bdml_within_covariance(h, &one, c));
+    BDML_GO(bdml_la_eigh(h, d, c, lambda, true, &eigen));
+    for (int k = 0; k < q; k++) memcpy(COL(l, d, k), COL(c, d, d - 1 - k), sizeof *l * (size_t)d);
+done:
+    bdml_eigh_ws_free(&eigen);
+    free(c);
+    free(lambda);
     return status;
 }

@@ -34,28 +34,6 @@ static void identity(int q, int d, double *l)
     for (int k = 0; k < q; k++) COL(l, d, k)[k] = 1.0;
 }
 
-/* The q leading eigenvectors of the total covariance. */
-static bdml_status principal(bdml_handle *h, const bdml_training *t, int q, double *l)
-{
-    bdml_status status = BDML_OK;
-    const bdml_training one = {t->n, t->d, t->x, NULL, 1, NULL, NULL};
-    double *c = NULL, *lambda = NULL;
-    bdml_eigh_ws eigen = {0};
-    int d = t->d;
-
-    BDML_NEW(h, c, (size_t)d * (size_t)d);
-    BDML_NEW(h, lambda, d);
-    BDML_GO(bdml_eigh_ws_init(h, d, &eigen));
-    BDML_GO(bdml_within_covariance(h, &one, c));
-    BDML_GO(bdml_la_eigh(h, d, c, lambda, true, &eigen));
-    for (int k = 0; k < q; k++) memcpy(COL(l, d, k), COL(c, d, d - 1 - k), sizeof *l * (size_t)d);
-done:
-    bdml_eigh_ws_free(&eigen);
-    free(c);
-    free(lambda);
-    return status;
-}
-
 /* Discriminants, as many as there are of the q rows; the others stay 0, as their gradient is. */
 static bdml_status discriminants(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                                  bdml_model *model, int q, double *l)
@@ -136,7 +114,7 @@ static bdml_status start(bdml_handle *h, const bdml_options *o, const bdml_train
     if (choice == BDML_NCA_START_IDENTITY)
         identity(q, t->d, l);
     else if (choice == BDML_NCA_START_PCA)
-        BDML_TRY(principal(h, t, q, l));
+        BDML_TRY(bdml_principal_rows(h, t, q, l));
     else
         BDML_TRY(discriminants(h, o, t, model, q, l));
     return best_size(h, t, q, choice == BDML_NCA_START_IDENTITY, l);

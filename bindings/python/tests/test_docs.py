@@ -16,7 +16,7 @@ import bdml._methods
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", bdml.LABELLED + bdml.PAIRS + bdml.TRIPLETS + bdml.QUADRUPLETS, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kind", bdml.LABELLED + bdml.REGRESSION + bdml.PAIRS + bdml.TRIPLETS + bdml.QUADRUPLETS, ids=lambda k: k.__name__)
 def test_examples(kind):
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
     (test,) = [t for t in finder.find(kind, kind.__name__, module=bdml._methods) if t.examples]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -175,7 +175,7 @@ def test_unknown_arguments_are_refused():
 
 def test_arguments_are_those_of_the_table():
     table = bdml.settings()
-    for kind in bdml.LABELLED + bdml.PAIRS + bdml.TRIPLETS + bdml.QUADRUPLETS:
+    for kind in bdml.LABELLED + bdml.REGRESSION + bdml.PAIRS + bdml.TRIPLETS + bdml.QUADRUPLETS:
         assert set(kind().get_params()) >= {"scale", "pca", "neighbors", "random_state", "verbose", "preprocessor"}
         for argument, (name, default) in kind._settings.items():
             assert name in table and not hasattr(kind, argument)
@@ -206,3 +206,20 @@ def test_votes_and_neighbors_are_those_of_the_transformed_points(wine):
         metric.kneighbors(X[1::2], 0)
     with pytest.raises(ValueError, match="whole number"):
         metric.kneighbors(X[1::2], 1.5)
+
+
+@pytest.mark.parametrize("kind", bdml.REGRESSION, ids=lambda k: k.__name__)
+def test_numbers(kind):
+    check_estimator(kind(max_iter=10))
+    rng = np.random.RandomState(0)
+    X = rng.randn(150, 4) * [1, 5, 5, 5]
+    y = np.sin(2 * X[:, 0])
+    metric = kind(max_iter=200).fit(X[:100], y[:100])
+    plain = KNeighborsRegressor(3).fit(X[:100], y[:100]).score(X[100:], y[100:])
+    learned = make_pipeline(metric, KNeighborsRegressor(3)).fit(X[:100], y[:100]).score(X[100:], y[100:])
+    assert learned > 0.8 > plain
+    again = pickle.loads(pickle.dumps(metric))
+    assert np.array_equal(again.transform(X), metric.transform(X))
+    assert kind(n_components=2, max_iter=5).fit_transform(X, y).shape == (150, 2)
+    with pytest.raises(ValueError, match="same for all"):
+        kind().fit(X, np.ones(150))

@@ -171,6 +171,7 @@ def test_arguments_of_metric_learn_are_taken():
     bdml.LSML_Supervised(tol=1e-3, max_iter=1000, prior="identity", n_constraints=None, random_state=None)
     bdml.SDML(balance_param=0.5, sparsity_param=0.01, prior="identity", verbose=False, preprocessor=None, random_state=None)
     bdml.SDML_Supervised(balance_param=0.5, sparsity_param=0.01, prior="identity", n_constraints=None, random_state=None)
+    bdml.MLKR(n_components=2, init="auto", tol=None, max_iter=1000, verbose=False, preprocessor=None, random_state=None)
     bdml.RCA(preprocessor=None)
     bdml.RCA_Supervised(n_chunks=100, chunk_size=2, random_state=None)
 

@@ -1,13 +1,13 @@
 """Mahalanobis metrics with a hard cap on distortion, and proofs of them, for users of scikit-learn.
 
 `BDML` and its like learn from labels, `BDML_Pairs` and its like from pairs, `BDML_Triplets` from triplets, `LSML` from
-quadruplets; there is a class for each method of the C library, made from its own tables (`LABELLED`, `PAIRS`, `TRIPLETS` and
-`QUADRUPLETS` list them).
+quadruplets, `MLKR` from points with a number each; there is a class for each method of the C library, made from its own tables (`LABELLED`, `REGRESSION`, `PAIRS`,
+`TRIPLETS` and `QUADRUPLETS` list them).
 """
 
 from ._border import Stopped, settings, version
 from ._methods import *  # noqa: F401,F403
-from ._methods import LABELLED, PAIRS, QUADRUPLETS, TRIPLETS, __all__ as _classes
+from ._methods import LABELLED, PAIRS, QUADRUPLETS, REGRESSION, TRIPLETS, __all__ as _classes
 from ._results import Certificate, InfeasibleError, Verdict
 from ._studies import DistortionPath, distortion_path, evaluate
 
@@ -19,6 +19,7 @@ __all__ = _classes + [
     "LABELLED",
     "PAIRS",
     "QUADRUPLETS",
+    "REGRESSION",
     "Stopped",
     "TRIPLETS",
     "Verdict",

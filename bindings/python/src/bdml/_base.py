@@ -123,13 +123,16 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # ---- training ----
 
-    def _train(self, x: np.ndarray, codes: np.ndarray | None, constraints: Any = None, **more: str) -> None:
+    def _train(
+        self, x: np.ndarray, codes: np.ndarray | None, constraints: Any = None, names: Any = None, **more: str
+    ) -> None:
         """Learn, and keep what was learned. constraints: (targets, impostors, triplets), or (quadruplets, weights), by row."""
         texts = {"method": self._method, **self._texts()}
         for name, value in more.items():
             texts.setdefault(name.replace("_", "-"), value)
         with Call(texts, verbose=self.verbose, callback=self.callback) as call:  # type: ignore[attr-defined]
-            data = call.dataset(x, codes, self.__dict__.get("classes_"), self.__dict__.get("feature_names_in_"))
+            names = self.__dict__.get("classes_") if names is None else names
+            data = call.dataset(x, codes, names, self.__dict__.get("feature_names_in_"))
             make = call.quadruplets if constraints and len(constraints) == 2 else call.constraints
             given = None if constraints is None else make(len(x), *constraints)
             try:
