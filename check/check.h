@@ -29,7 +29,16 @@ typedef struct checker {
     jmp_buf door;
     char reason[300];
     struct block *blocks;
+    int threads; /* that the library shares loops out to; bdml-check has one */
 } checker;
+
+/* Before a loop whose turns do not depend on each other, neither refuse nor take memory; k is the checker. Every number comes out of one
+ * turn, so that the bits do not depend on the threads. The program bdml-check is compiled without. */
+#ifdef _OPENMP
+#define CHECK_SHARED _Pragma("omp parallel for schedule(dynamic) num_threads(k->threads)")
+#else
+#define CHECK_SHARED (void)k;
+#endif
 
 _Noreturn void check_refuse(checker *k, const char *fmt, ...) CHECK_PRINTF(2, 3);
 void *check_take(checker *k, size_t count, size_t size); /* zeroed */

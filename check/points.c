@@ -54,16 +54,21 @@ static void apply(const double *matrix, size_t rows, size_t columns, const ball 
 
 ball *check_points(checker *k, const certificate *c)
 {
-    double *centre = find_centre(k, c);
-    ball *u = check_take(k, c->columns, sizeof *u), *v = check_take(k, c->basis_rows, sizeof *v);
+    const double *centre = find_centre(k, c);
+    size_t parts = k->threads > 1 ? 4 * (size_t)k->threads : 1, each = c->columns + c->basis_rows;
+    ball *room = check_take(k, parts * each, sizeof *room);
     ball *p = check_take(k, c->rows * c->dim, sizeof *p);
-    for (size_t i = 0; i < c->rows; i++) {
-        if (c->unit)
-            unit_row(c, c->x + i * c->columns, u);
-        else
-            scaled_row(c, c->x + i * c->columns, centre, u);
-        apply(c->basis, c->basis_rows, c->columns, u, v);
-        apply(c->reference, c->dim, c->basis_rows, v, p + i * c->dim);
+    CHECK_SHARED
+    for (size_t part = 0; part < parts; part++) {
+        ball *u = room + part * each, *v = u + c->columns;
+        for (size_t i = part; i < c->rows; i += parts) {
+            if (c->unit)
+                unit_row(c, c->x + i * c->columns, u);
+            else
+                scaled_row(c, c->x + i * c->columns, centre, u);
+            apply(c->basis, c->basis_rows, c->columns, u, v);
+            apply(c->reference, c->dim, c->basis_rows, v, p + i * c->dim);
+        }
     }
     return p;
 }

@@ -107,8 +107,10 @@ static void merge_pairs(state *s)
 }
 
 /* out = sum over k of a_k b_k', a and b stored by coordinate: dim rows of `count`. */
-static void sum_of_outer(size_t dim, size_t count, const ball *a, const ball *b, ball *out)
+static void sum_of_outer(const checker *k, size_t dim, size_t count, const ball *a, const ball *b,
+                         ball *out)
 {
+    CHECK_SHARED
     for (size_t i = 0; i < dim; i++)
         for (size_t j = 0; j <= i; j++)
             out[i * dim + j] = out[j * dim + i] = dot(count, a + i * count, b + j * count);
@@ -148,7 +150,7 @@ static void laplacian(state *s, ball *weight, ball *out)
             *zj = ball_sub(*zj, x);
         }
     }
-    sum_of_outer(dim, count, a, z, out);
+    sum_of_outer(s->k, dim, count, a, z, out);
 }
 
 /* v (rows x width) less the mean of each class. */
@@ -189,7 +191,7 @@ static void make_objective(state *s, ball *g)
     ball *a = check_take(s->k, c->rows * c->dim, sizeof *a);
     for (size_t i = 0; i < c->rows; i++)
         for (size_t r = 0; r < c->dim; r++) a[r * c->rows + i] = v[i * c->dim + r];
-    sum_of_outer(c->dim, c->rows, a, a, g);
+    sum_of_outer(s->k, c->dim, c->rows, a, a, g);
     for (size_t e = 0; e < c->dim * c->dim; e++) g[e] = ball_mul(each, g[e]);
 }
 
@@ -346,9 +348,11 @@ static ball pull(state *s, const ball *z, const ball *distance)
 
 static void check_upper(state *s)
 {
+    const checker *k = s->k;
     const certificate *c = s->c;
     size_t q = c->map_rows;
     ball *z = check_take(s->k, c->rows * q, sizeof *z);
+    CHECK_SHARED
     for (size_t i = 0; i < c->rows; i++)
         for (size_t r = 0; r < q; r++)
             z[i * q + r] = dot_doubles(c->dim, s->points + i * c->dim, c->map + r * c->dim);

@@ -182,7 +182,7 @@ static const cli_command commands[] = {
      "against "
      "distortion), adaptation, faces, distortion, trace-width, runtime (the appendix), geometry "
      "(Figure "
-     "1), or all. Each cell is kept in the folder --results as soon as it is done: the same "
+     "1), unseen (not in the paper: retrieval among classes not trained on), or all. Each cell is kept in the folder --results as soon as it is done: the same "
      "command "
      "goes on where it was stopped. DATA replaces the data of distortion, trace-width and runtime. "
      "Data "

@@ -68,6 +68,24 @@ has err "at least 4 classes of two rows or more; the data have 3"
 "$bdml" path cube.csv --task retrieve >out 2>err && fail "a path took task retrieve"
 has err "task must be classify"
 
+# The study over all sets: those that are there, here one under the name of another.
+mkdir -p data/uci
+cp cube.csv data/uci/segment.csv
+BDML_DATA=$work/data "$bdml" reproduce unseen --quick --splits 3 --results kept --page page.md -o study.svg >out 2>err ||
+    { cat err; fail "reproduce unseen"; }
+has out "^| Segment "
+has out "chosen less this one"
+has out "^| seen classes "
+has out "Segment 96 x 4, 5 + 3, "
+has out "not run: MNIST is not here: mnist/train-images-idx3-ubyte.gz in"
+has page.md "settled on these sets but for Debian"
+has study.svg "mean over the sets"
+# what the cell says is what the command says
+BDML_DATA=$work/data "$bdml" retrieve data/uci/segment.csv --scale zscore --unseen 0.4 --methods lda --splits 3 --json >run.json
+lda=$(awk '/"method": "lda"/ { on = 1 } on && /"unseen"/ { u = 1 } u && /"mean"/ { print $2 + 0; exit }' run.json)
+[ -n "$lda" ] || fail "no figure of lda in run.json"
+grep -q -- "\"mean\": $lda" kept/unseen.json || fail "the study has other figures than retrieve ($lda)"
+
 "$bdml" retrieve cube.csv --plot x.svg >out 2>err && fail "a plot without K was drawn"
 has err "give the K with --grid"
 "$bdml" retrieve cube.csv --unseen 0.9 --methods lda >out 2>err && fail "one class to learn from was taken"

@@ -2,7 +2,7 @@
  * learned where that is known: loud directions inside the classes are whitened away, a space that is right is kept. */
 #include "check.h"
 
-#include "model/model.h"
+#include "model/evidence.h"
 #include "train/plan.h"
 
 enum { D = 6, CLASSES = 12, OF_EACH = 15, N = CLASSES * OF_EACH };
@@ -218,6 +218,25 @@ static void loud_directions_are_whitened(void **state)
     bdml_free_dataset(data);
 }
 
+/* Parts, solves and the proof are shared out to threads; what comes out is the same, to the bit. */
+static void threads_change_nothing(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = make_data(h, CLASSES, 3.0);
+    bdml_model *model[2];
+    json_t *choice[2];
+    for (int k = 0; k < 2; k++) {
+        check_ok(h, bdml_set(h, "threads", k == 0 ? "1" : "3"));
+        model[k] = learn(h, data, &choice[k]);
+    }
+    check_true(json_equal(choice[0], choice[1]));
+    check_true(model[0]->evidence->lower == model[1]->evidence->lower);
+    check_true(model[0]->evidence->upper == model[1]->evidence->upper);
+    assert_memory_equal(model[0]->l, model[1]->l, sizeof(double) * D * D);
+    for (int k = 0; k < 2; k++) bdml_free_model(model[k]);
+    bdml_free_dataset(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +247,7 @@ int main(void)
         handle_test(paths_are_for_classes_seen),
         handle_test(a_space_that_is_right_is_kept),
         handle_test(loud_directions_are_whitened),
+        handle_test(threads_change_nothing),
     };
     return cmocka_run_group_tests_name("unseen", tests, NULL, NULL);
 }

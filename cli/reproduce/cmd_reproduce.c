@@ -7,7 +7,7 @@
 static const rp_study *const studies[] = {&rp_table1,     &rp_small,       &rp_claim,
                                           &rp_figure2,    &rp_adaptation,  &rp_faces,
                                           &rp_distortion, &rp_trace_width, &rp_runtime,
-                                          &rp_geometry};
+                                          &rp_geometry,   &rp_unseen};
 enum { STUDIES = sizeof studies / sizeof *studies };
 
 /* A cell is of a seed: 0 goes without saying. */

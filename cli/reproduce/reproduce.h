@@ -33,7 +33,7 @@ typedef struct rp_study {
 } rp_study;
 
 extern const rp_study rp_table1, rp_small, rp_claim, rp_figure2, rp_adaptation, rp_faces,
-    rp_distortion, rp_trace_width, rp_runtime, rp_geometry;
+    rp_distortion, rp_trace_width, rp_runtime, rp_geometry, rp_unseen;
 
 /* The cell i of a study, or NULL. */
 const json_t *rp_cell(const rp_study *s, const rp_run *r, const json_t *cells, int i);

@@ -58,6 +58,7 @@ bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evide
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory for the certificate");
         goto done;
     }
+    a->k.threads = bdml_threads(h);
     prove_text(a, f);
     *out = outcome(a);
 done:

@@ -14,6 +14,8 @@ enum {
     FOLDS_CLASSES =
         2, /* learn from half of the classes, judge by the other half, and the reverse, */
     REPEATS_CLASSES = 3, /* so many times */
+    MOST_OF_CLASSES =
+        2000, /* more points are sampled down likewise: halves need not be nearly all of them */
     FEWEST_CLASSES = 4
 };
 
@@ -89,16 +91,16 @@ done:
     return status;
 }
 
-/* Rows to cross-validate on: all, or MOST_POINTS of them, class by class. */
-static bdml_status sample_rows(bdml_handle *h, const bdml_training *t, uint64_t seed, int64_t *rows,
-                               int64_t **row)
+/* Rows to cross-validate on: all, or `most` of them, class by class. */
+static bdml_status sample_rows(bdml_handle *h, const bdml_training *t, int64_t most, uint64_t seed,
+                               int64_t *rows, int64_t **row)
 {
     bdml_status status = BDML_OK;
     BDML_NEW(h, *row, t->n);
     for (int64_t i = 0; i < t->n; i++) (*row)[i] = i;
     *rows = t->n;
-    if (t->n > MOST_POINTS)
-        status = bdml_split_random(h, t->n, t->y, 1.0 - (double)MOST_POINTS / (double)t->n, seed,
+    if (t->n > most)
+        status = bdml_split_random(h, t->n, t->y, 1.0 - (double)most / (double)t->n, seed,
                                    UINT64_MAX, *row, rows);
 done:
     return status;
@@ -163,7 +165,8 @@ static bdml_status make_rows(bdml_handle *h, const bdml_plan *plan, uint64_t see
     int64_t *row = NULL, rows;
     int32_t *y = NULL, *number = NULL;
 
-    BDML_GO(sample_rows(h, t, seed, &rows, &row));
+    int64_t most = plan->unseen ? MOST_OF_CLASSES : MOST_POINTS;
+    BDML_GO(sample_rows(h, t, most, seed, &rows, &row));
     count_folds(plan, rows, p);
     BDML_NEW(h, p->part, p->count);
     BDML_NEW(h, y, rows);
