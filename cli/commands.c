@@ -3,6 +3,8 @@
 
 /* Every command takes these. */
 #define COMMON "report general "
+/* Commands that learn take these as well: from what, and how. */
+#define LEARN "input prepare train methods constraints "
 
 static const cli_command commands[] = {
     {"train", "DATA", "[-o MODEL] [--method NAME]", "learn a metric from labelled data",
@@ -13,8 +15,8 @@ static const cli_command commands[] = {
      "the exit status is 3. With --checkpoint what is done so far is kept, and --resume goes on "
      "from "
      "there to the same model.",
-     COMMON "output input prepare train methods constraints neighbors",
-     "bdml train wine.csv -o wine.bdml --scale zscore", cli_train, CLI_EVERYDAY},
+     COMMON "output " LEARN "neighbors", "bdml train wine.csv -o wine.bdml --scale zscore",
+     cli_train, CLI_EVERYDAY},
     {"predict", "MODEL DATA", "[-o FILE] [-k K] [--train FILE]", "classify new points by k-NN",
      "Classifies each row of DATA by the vote of its nearest training points under the model's "
      "metric and writes one class name a line, under the heading 'class'. If DATA has labels, the "
@@ -56,7 +58,7 @@ static const cli_command commands[] = {
      "chosen (distortion, softness, reference; --scale auto; --neighbors auto) is chosen inside "
      "the training rows of each split. With --json the result also has the errors and choices "
      "split by split and the confusion matrix. With --task retrieve it is 'bdml retrieve'.",
-     COMMON "input prepare train methods constraints neighbors evaluate retrieve",
+     COMMON LEARN "neighbors evaluate retrieve",
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore\n"
      "bdml eval wine.csv --methods all --jobs 2 --json >wine-run.json",
      cli_eval, CLI_EVERYDAY},
@@ -102,7 +104,7 @@ static const cli_command commands[] = {
      "out of its training rows (--task). With --grid it is learned "
      "at each distortion K relative to the prepared points, and --plot draws both "
      "against K.",
-     COMMON "plot retrieve path input prepare train methods constraints --search --candidates "
+     COMMON "plot retrieve path " LEARN "--search --candidates "
             "--methods --splits --test-fraction --jobs",
      "bdml retrieve vectors.npz --methods whiten,lda,bdml --splits 10\n"
      "bdml retrieve segment.csv --scale zscore --grid 1,3,10,100,1e4,1e6 --plot unseen.svg",
@@ -178,13 +180,15 @@ static const cli_command commands[] = {
      cli_compare_solvers, CLI_PAPER},
     {"reproduce", "STUDY [DATA]", "[--quick] [--page FILE.md] [-o FILE.svg]",
      "run the paper's experiments, ours beside its figures",
-     "STUDY is table1 (classification), small (the small sets over 100 splits), figure2 (error "
-     "against "
+     "STUDY is table1 (classification), small (the small sets over 100 splits), claim (does a cap "
+     "help, all else equal), figure2 (error against "
      "distortion), adaptation, faces, distortion, trace-width, runtime (the appendix), geometry "
      "(Figure "
      "1), unseen (not in the paper: retrieval among classes not trained on), or all. Each cell is kept in the folder --results as soon as it is done: the same "
      "command "
-     "goes on where it was stopped. DATA replaces the data of distortion, trace-width and runtime. "
+     "goes on where it was stopped. table1 and small run entrants whose fits take minutes on fewer "
+     "splits and say so; --splits N runs N for all. DATA replaces the data of distortion, "
+     "trace-width and runtime. "
      "Data "
      "that are not bundled are looked for in $BDML_DATA, else in ../shared/data; what cannot be "
      "run "
@@ -204,7 +208,7 @@ static const cli_command commands[] = {
      "settings given, and the model is kept beside the page. The page is one file that needs "
      "no network and no other program: K moves under a slider, marks tell their values, points "
      "their neighbours.",
-     COMMON "output page input prepare train methods constraints neighbors evaluate path",
+     COMMON "output page " LEARN "neighbors evaluate path",
      "bdml eval wine.csv --methods euclidean,bdml --json >wine.json\nbdml report wine.json -o "
      "wine.html\nbdml report wine.csv -o wine.html",
      cli_report, CLI_EVERYDAY},

@@ -244,6 +244,34 @@ static void test_rank(void **state)
     bdml_free_dataset(t);
 }
 
+/* Columns by all rows of the source, and not the split's alone: against means and deviations by hand. */
+static void test_whole_domain(void **state)
+{
+    enum { N = 60, D = 5, SPLIT = 24 };
+    bdml_handle *h = *state;
+    bdml_dataset *s = domain(h, N, 1, false), *t = domain(h, 45, 2, true);
+    int64_t row[SPLIT];
+    for (int i = 0; i < SPLIT; i++) row[i] = 2 * i;
+    adapt_split split = {.sources = SPLIT, .source = row};
+    adapt_points p;
+    check_ok(h, bdml_set(h, "dimensions", "0"));
+    check_ok(h, bdml_set(h, "unit", "no"));
+    for (int every = 0; every < 2; every++) {
+        check_ok(h, bdml_set(h, "column-scale-of", every ? "all" : "domain"));
+        check_ok(h, adapt_prepare(h, &h->options, s, t, &split, &p));
+        for (int j = 0; j < D; j++) {
+            double mean = 0, square = 0, first = s->x[row[3] * D + j];
+            int n = every ? N : SPLIT;
+            for (int i = 0; i < n; i++) mean += s->x[(every ? i : row[i]) * D + j] / n;
+            for (int i = 0; i < n; i++) square += pow(s->x[(every ? i : row[i]) * D + j] - mean, 2);
+            check_close(p.xs[3 * D + j], (first - mean) / sqrt(square / n), 1e-10);
+        }
+        adapt_points_free(&p);
+    }
+    bdml_free_dataset(s);
+    bdml_free_dataset(t);
+}
+
 static void drop_times(json_t *r)
 {
     size_t m;
@@ -434,6 +462,7 @@ int main(void)
         handle_test(test_no_leak),       handle_test(test_refusals),
         handle_test(test_memory),        handle_test(test_printed),
         handle_test(test_office_cell),   handle_test(test_rank),
+        handle_test(test_whole_domain),
     };
     return cmocka_run_group_tests_name("adapt", tests, NULL, NULL);
 }

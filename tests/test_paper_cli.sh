@@ -111,6 +111,24 @@ has "claim" 'beyond two corrected standard errors better on 3, worse on 0' "$wor
 has "claim" 'its reference alone: +0.00 points (standard error over 4 sets 0.00); better on 0, worse on 0' "$work/out"
 has "claim: table" '| segment  | 20.00 |    16.00 |   20.00 |     20.00 |  20.00 | -4.00 ' "$work/out"
 
+# Faces, from cells that are made up: each form of p-BDML in a row of its own, and what its kappa is of.
+awk 'BEGIN {
+    printf "{\"study\": \"faces\", \"version\": \"0\", \"cells\": {"
+    m = "{\"methods\": [{\"method\": \"%s\", \"accuracies\": [%g, %g], \"accuracy_mean\": %g, \"accuracy_se\": 1, \"kappa\": %s}"
+    printf "\"all methods, pca 50\": " m ", {\"method\": \"kissme\", \"accuracy_mean\": 70, \"kappa\": null}]}", "bdml", 79, 81, 80, "50"
+    printf ", \"p-BDML, pca 50\": " m "]}", "bdml", 76, 76, 76, "8"
+    printf ", \"p-BDML, reference chosen, pca 50\": {\"refused\": \"too few pairs\", \"infeasible\": false}"
+    m = "{\"methods\": [{\"method\": \"%s\", \"accuracies\": [%g, %g], \"accuracy_mean\": %g, \"kappa\": null, \"kappa_on_range\": %s}"
+    printf ", \"p-BDML, low rank, pca 50, rank 20\": " m "]}", "bdml", 77, 79, 78, "9.5"
+    print "}}"
+}' >"$work/results/faces.json"
+check "faces" "$bdml" reproduce faces --quick
+has "faces: by distance" '| \*\*p-BDML\*\*  *| *76.00 (1.00) | +4.00 (1.00) | *8 | .* 86.32 (0.22) | 8.377 |' "$work/out"
+has "faces: low rank" '| \*\*p-BDML, 20 x 50\*\* *| *78.00 | +2.00 (0.00) | 9.5 on its range |' "$work/out"
+has "faces: as it is" '| \*\*bdml, as it is\*\* *| *80.00 (1.00) | *- | *50 |' "$work/out"
+has "faces: singular" '| KISSME  *| *70.00 | *- | *singular |' "$work/out"
+has "faces: refused" '^- refused: p-BDML, reference chosen, pca 50: too few pairs' "$work/out"
+
 "$bdml" reproduce nothing 2>"$work/err"
 [ $? -eq 2 ] || { echo "FAILED: exit status of an unknown study"; failed=1; }
 has "reproduce" "the studies are: all, table1" "$work/err"

@@ -63,55 +63,40 @@ static void width_key(const rp_run *r, int i, char *out, size_t size)
     row_key(r, &width_rows[i / 2], i % 2, out, size);
 }
 
-static bdml_status set_real(bdml_handle *h, const char *name, double v)
+static bdml_status set_row(rp_run *r, const paper_row *row, bool cone, bdml_handle *h,
+                           bdml_dataset **data)
 {
-    char text[CLIENT_NUMBER];
-    client_number(v, text);
-    return bdml_set(h, name, text);
+    TRY(rp_set(h, "scale", "zscore", "kind", "pair", "rule", "nearest", "solver",
+               cone ? "mwu-cone" : "mwu", "literal", cone ? "no" : "yes", "gap",
+               cone ? "0.1" : "0.01", NULL));
+    TRY(rp_set_real(h, "splits", splits_of(r)));
+    TRY(rp_set_real(h, "distortion", row->K));
+    TRY(rp_set_real(h, "trace", row->R));
+    TRY(rp_set_real(h, "rounds", ROUNDS));
+    TRY(rp_pass(r, h));
+    /* rho is the width of rows as they stand: 0 (their own) when they are scaled to it, and of no meaning to the cone */
+    bool scaled = strcmp(bdml_get(h, "row-scaling"), "width") == 0;
+    TRY(rp_set_real(h, "rho", cone || scaled ? 0.0 : row->rho));
+    if (cone) TRY(rp_set_real(h, "rho-negative", 0.0));
+    return bdml_read_dataset(h, data_of(r), data);
+}
+static bdml_status distortion_prepare(rp_run *r, int i, bdml_handle *h, bdml_dataset **data)
+{
+    return set_row(r, &distortion_rows[i / 2], i % 2, h, data);
+}
+static bdml_status width_prepare(rp_run *r, int i, bdml_handle *h, bdml_dataset **data)
+{
+    return set_row(r, &width_rows[i / 2], i % 2, h, data);
 }
 
 /* Condition number, error and deviation over the splits; infeasible where that is proven of a split. */
-static bdml_status run_row(rp_run *r, const paper_row *row, bool cone, json_t **cell)
-{
-    bdml_status status = BDML_OK;
-    bdml_handle *h = NULL;
-    bdml_dataset *data = NULL;
-    char *text = NULL, splits[16];
-
-    snprintf(splits, sizeof splits, "%d", splits_of(r));
-    GO(rp_handle(r, &h));
-    GO(rp_set(h, "scale", "zscore", "kind", "pair", "rule", "nearest", "splits", splits, "solver",
-              cone ? "mwu-cone" : "mwu", "literal", cone ? "no" : "yes", "gap",
-              cone ? "0.1" : "0.01", NULL));
-    GO(set_real(h, "distortion", row->K));
-    GO(set_real(h, "trace", row->R));
-    GO(set_real(h, "rounds", ROUNDS));
-    GO(rp_pass(r, h));
-    /* rho is the width of rows as they stand: 0 (their own) when they are scaled to it, and of no meaning to the cone */
-    bool scaled = strcmp(bdml_get(h, "row-scaling"), "width") == 0;
-    GO(set_real(h, "rho", cone || scaled ? 0.0 : row->rho));
-    if (cone) GO(set_real(h, "rho-negative", 0.0));
-    GO(bdml_read_dataset(h, data_of(r), &data));
-    status = bdml_evaluate(h, data, &text);
-    if (status == BDML_ERR_INFEASIBLE) {
-        *cell = json_pack("{s:b}", "infeasible", 1);
-        status = BDML_OK;
-    } else if (status == BDML_OK) {
-        status = rp_take(r, text, cell);
-    }
-done:
-    if (status != BDML_OK && h) rp_failed(r, h, status);
-    bdml_free_dataset(data);
-    bdml_free(h);
-    return status;
-}
 static bdml_status distortion_run(rp_run *r, int i, json_t **cell)
 {
-    return run_row(r, &distortion_rows[i / 2], i % 2, cell);
+    return rp_run_cell(r, i, distortion_prepare, bdml_evaluate, cell);
 }
 static bdml_status width_run(rp_run *r, int i, json_t **cell)
 {
-    return run_row(r, &width_rows[i / 2], i % 2, cell);
+    return rp_run_cell(r, i, width_prepare, bdml_evaluate, cell);
 }
 
 /* Of a cell; NaN where it is proven infeasible, an infinite kappa where the metric is singular. */

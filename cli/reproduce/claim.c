@@ -80,25 +80,17 @@ static void key(const rp_run *r, int i, char *out, size_t size)
     snprintf(out, size, "%s, %s, splits %d", set, form, splits_of(r));
 }
 
+static bdml_status prepare(rp_run *r, int i, bdml_handle *h, bdml_dataset **data)
+{
+    TRY(rp_set_real(h, "splits", splits_of(r)));
+    TRY(bdml_set(h, "scale", "zscore"));
+    TRY(set_form(h, i % FORMS));
+    return read_set(h, i / FORMS, data);
+}
+
 static bdml_status run(rp_run *r, int i, json_t **cell)
 {
-    bdml_status status = BDML_OK;
-    bdml_handle *h = NULL;
-    bdml_dataset *data = NULL;
-    char *text = NULL, splits[16];
-
-    snprintf(splits, sizeof splits, "%d", splits_of(r));
-    GO(rp_handle(r, &h));
-    GO(rp_set(h, "splits", splits, "scale", "zscore", NULL));
-    GO(set_form(h, i % FORMS));
-    GO(read_set(h, i / FORMS, &data));
-    GO(bdml_evaluate(h, data, &text));
-    status = rp_take(r, text, cell);
-done:
-    if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
-    bdml_free_dataset(data);
-    bdml_free(h);
-    return status;
+    return rp_run_cell(r, i, prepare, bdml_evaluate, cell);
 }
 
 static const json_t *result_of(rp_run *r, const json_t *cells, int set, int form)

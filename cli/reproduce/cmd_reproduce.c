@@ -73,7 +73,7 @@ static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, j
     return BDML_OK;
 }
 
-/* Is there a cell that was computed? */
+/* Is there a cell that was computed, or refused? */
 static bool has_results(const rp_study *s, const rp_run *r, const json_t *cells)
 {
     for (int i = 0; i < s->count(r); i++) {
@@ -83,15 +83,30 @@ static bool has_results(const rp_study *s, const rp_run *r, const json_t *cells)
     return false;
 }
 
+/* Why a cell has no figures; false: it has. */
+static bool reason(const rp_study *s, const rp_run *r, const json_t *cells, int i, size_t size,
+                   char *out)
+{
+    const json_t *cell = rp_cell(s, r, cells, i);
+    const char *missing = client_string(cell, "missing"), *refused = client_string(cell, "refused");
+    char key[RP_KEY];
+    cell_key(s, r, i, key);
+    if (refused[0])
+        snprintf(out, size, "refused: %s: %s", key, refused);
+    else
+        snprintf(out, size, "not run: %s", missing);
+    return missing[0] || refused[0];
+}
+
 /* Each reason once. */
 static void say_missing(const rp_study *s, const rp_run *r, const json_t *cells, FILE *f)
 {
     json_t *said = json_object();
     for (int i = 0; i < s->count(r); i++) {
-        const char *why = json_string_value(json_object_get(rp_cell(s, r, cells, i), "missing"));
-        if (!why || json_object_get(said, why)) continue;
-        fprintf(f, "%snot run: %s\n", json_object_size(said) ? "" : "\n", why);
-        json_object_set_new(said, why, json_true());
+        char line[RP_KEY + CLIENT_ERROR + 16];
+        if (!reason(s, r, cells, i, sizeof line, line) || json_object_get(said, line)) continue;
+        fprintf(f, "%s- %s\n", json_object_size(said) ? "" : "\n", line);
+        json_object_set_new(said, line, json_true());
     }
     json_decref(said);
 }

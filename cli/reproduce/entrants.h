@@ -10,10 +10,12 @@ enum { RP_SETS = 5, RP_SETTINGS = 12 };
 typedef struct rp_set {
     const char *name, *title, *path, *scale, *trace; /* trace: ten times the dimension */
     bool bundled;
+    bool large; /* costly entrants get fewer splits */
 } rp_set_row;
 extern const rp_set_row rp_sets[RP_SETS];
-/* Without its file Waveform is generated as its authors describe it, and *generated says so. */
-bdml_status rp_read_set(bdml_handle *h, int set, bdml_dataset **out, bool *generated);
+/* Without its file Waveform is generated as its authors describe it. */
+bool rp_set_is_generated(int set);
+bdml_status rp_read_set(bdml_handle *h, int set, bdml_dataset **out);
 
 /* What bdml_set takes for an entrant, beside the scale of the set. */
 typedef struct rp_entrant {
@@ -24,6 +26,7 @@ typedef struct rp_entrant {
     bool ours;                        /* a form of method bdml */
     bool tuned;                       /* scale and main parameter by cross-validation */
     bool bounded_trace;               /* needs the trace of the set */
+    bool costly;                      /* minutes a fit where there are thousands of rows */
 } rp_entrant;
 
 int rp_entrant_count(void);
@@ -32,5 +35,17 @@ rp_entrant rp_entrant_at(int i);
 int rp_recipe(void);
 /* All settings of an entrant on a set into the handle of a cell. */
 bdml_status rp_enter(bdml_handle *h, const rp_entrant *e, const rp_set_row *set);
+
+/* ---- entrants side by side (comparison.c) ----------------------------------------------------------------------- */
+
+/* A study whose cell number a * rp_entrant_count() + k is entrant k on set[a]. */
+typedef struct rp_table {
+    const rp_study *study;
+    int sets;
+    const int *set;
+    int (*splits)(const rp_run *r, int set, int entrant);
+    bool paper; /* the paper's figures beside ours */
+} rp_table;
+bdml_status rp_print_table(rp_run *r, const rp_table *of, const json_t *cells, FILE *f);
 
 #endif

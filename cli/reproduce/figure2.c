@@ -27,24 +27,16 @@ static void key(const rp_run *r, int i, char *out, size_t size)
     snprintf(out, size, "%s splits %d", curves[i].title, splits_of(r));
 }
 
+static bdml_status prepare(rp_run *r, int i, bdml_handle *h, bdml_dataset **data)
+{
+    TRY(bdml_set(h, "kind", curves[i].kind));
+    TRY(rp_set_real(h, "splits", splits_of(r)));
+    return bdml_read_dataset(h, curves[i].path, data);
+}
+
 static bdml_status run(rp_run *r, int i, json_t **cell)
 {
-    bdml_status status = BDML_OK;
-    bdml_handle *h = NULL;
-    bdml_dataset *data = NULL;
-    char *text = NULL, splits[16];
-
-    snprintf(splits, sizeof splits, "%d", splits_of(r));
-    GO(rp_handle(r, &h));
-    GO(rp_set(h, "kind", curves[i].kind, "splits", splits, NULL));
-    GO(bdml_read_dataset(h, curves[i].path, &data));
-    GO(bdml_path(h, data, &text));
-    status = rp_take(r, text, cell);
-done:
-    if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
-    bdml_free_dataset(data);
-    bdml_free(h);
-    return status;
+    return rp_run_cell(r, i, prepare, bdml_path, cell);
 }
 
 static bdml_status print(rp_run *r, const json_t *cells, FILE *f)

@@ -60,7 +60,9 @@ const rp_study rp_geometry = {
     "eigenvalues "
     "are ours, chosen to have them. (a) and (c) have the same volume, (b) and (c) the same F-norm; "
     "only "
-    "the condition number tells a stretched one from a round one. Picture: `bdml plot --figure "
+    "the condition number, the square of the longest axis over the shortest, tells a stretched one "
+    "from a "
+    "round one. Picture: `bdml plot --figure "
     "ellipsoids -o ellipsoids.svg`.",
     count,
     key,

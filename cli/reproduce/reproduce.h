@@ -24,7 +24,8 @@ typedef struct rp_study {
     int (*count)(const rp_run *r);
     /* The name of cell i, unique in the study; it also says how much is asked (splits, ...). */
     void (*key)(const rp_run *r, int i, char *out, size_t size);
-    /* *cell: what was found, an object; {"missing": why} where it cannot be had here. */
+    /* *cell: what was found, an object; {"missing": why} where it cannot be had here, {"refused": why} where
+     * the method says no to these data. */
     bdml_status (*run)(rp_run *r, int i, json_t **cell);
     /* cells: object of all cells by key. */
     bdml_status (*print)(rp_run *r, const json_t *cells, FILE *f);
@@ -35,8 +36,9 @@ typedef struct rp_study {
 extern const rp_study rp_table1, rp_small, rp_claim, rp_figure2, rp_adaptation, rp_faces,
     rp_distortion, rp_trace_width, rp_runtime, rp_geometry, rp_unseen;
 
-/* The cell i of a study, or NULL. */
+/* The cell i of a study, or NULL; in a cell the result of a method, or NULL. */
 const json_t *rp_cell(const rp_study *s, const rp_run *r, const json_t *cells, int i);
+const json_t *rp_method(const json_t *cell, const char *name);
 
 /* ---- what studies share (share.c) --------------------------------------------------------------------- */
 
@@ -44,6 +46,7 @@ const json_t *rp_cell(const rp_study *s, const rp_run *r, const json_t *cells, i
 bdml_status rp_handle(rp_run *r, bdml_handle **out);
 /* NAME, VALUE, ..., NULL */
 bdml_status rp_set(bdml_handle *h, ...);
+bdml_status rp_set_real(bdml_handle *h, const char *name, double v);
 /* Settings of the paper's solver that were given on the command line: into the handle of a cell, and, " name=value"
  * each, into its key. */
 bdml_status rp_pass(const rp_run *r, bdml_handle *h);
@@ -53,6 +56,11 @@ bdml_status rp_failed(rp_run *r, bdml_handle *h, bdml_status status);
 /* JSON text (freed) as a cell. */
 bdml_status rp_take(rp_run *r, char *text, json_t **cell);
 json_t *rp_missing(const char *fmt, ...) CLIENT_PRINTF(1, 2);
+/* Cell i as one measurement of one data set, on a handle of its own: `prepare` sets it up and reads the data. What
+ * `measure` refuses is a result too: {"refused": why, "infeasible": that is proven}. */
+typedef bdml_status rp_prepare(rp_run *r, int i, bdml_handle *h, bdml_dataset **data);
+typedef bdml_status rp_measure(bdml_handle *h, const bdml_dataset *data, char **json);
+bdml_status rp_run_cell(rp_run *r, int i, rp_prepare *prepare, rp_measure *measure, json_t **cell);
 /* A file of the data that are not bundled ($BDML_DATA, else ../shared/data, else the folder of the setting),
  * or NULL. out: PATH_MAX bytes. */
 enum { RP_PATH = 4096 };

@@ -32,6 +32,13 @@ bdml_status rp_set(bdml_handle *h, ...)
     return status;
 }
 
+bdml_status rp_set_real(bdml_handle *h, const char *name, double v)
+{
+    char text[CLIENT_NUMBER];
+    client_number(v, text);
+    return bdml_set(h, name, text);
+}
+
 /* What the authors tuned. */
 static const char *const tuned[] = {"rounds", "rho-negative", "row-scaling", "distortion-weight",
                                     "weight-floor"};
@@ -76,6 +83,42 @@ json_t *rp_missing(const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     return json_pack("{s:o}", "missing", client_text(text));
+}
+
+bdml_status rp_run_cell(rp_run *r, int i, rp_prepare *prepare, rp_measure *measure, json_t **cell)
+{
+    bdml_status status = BDML_OK;
+    bdml_handle *h = NULL;
+    bdml_dataset *data = NULL;
+    char *text = NULL;
+
+    GO(rp_handle(r, &h));
+    GO(prepare(r, i, h, &data));
+    status = measure(h, data, &text);
+    if (status == BDML_ERR_DATA || status == BDML_ERR_LAPACK || status == BDML_ERR_INFEASIBLE) {
+        *cell = json_pack("{s:o, s:b}", "refused", client_text(bdml_last_error(h)), "infeasible",
+                          status == BDML_ERR_INFEASIBLE);
+        status = BDML_OK;
+        goto done;
+    }
+    GO(status);
+    status = rp_take(r, text, cell);
+done:
+    if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
+    bdml_free_dataset(data);
+    bdml_free(h);
+    return status;
+}
+
+const json_t *rp_method(const json_t *cell, const char *name)
+{
+    size_t i;
+    json_t *m;
+    json_array_foreach(json_object_get(cell, "methods"), i, m)
+    {
+        if (name && strcmp(client_string(m, "method"), name) == 0) return m;
+    }
+    return NULL;
 }
 
 const char *rp_data(const char *name, char *out)

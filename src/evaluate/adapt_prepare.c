@@ -4,7 +4,8 @@
  *               root   sqrt(x / sum x)              so that |x - y| is Hellinger's distance of the shares
  *               unit   x / |x|
  *     columns   (x - mean) / std or x - mean, of the split's source rows and of all target rows, each by
- *               its own (column-scale-of domain: takes out what shifts and stretches whole domains), or of both
+ *               its own (column-scale-of domain: takes out what shifts and stretches whole domains), or of both;
+ *               column-scale-of all: by its own, over all rows of the source
  *     PCA       of the scaled rows: source, target or both
  *     unit      x / |x|: distances of directions, since lengths differ between domains
  *
@@ -77,8 +78,9 @@ static bdml_status scale_by(bdml_handle *h, int columns, const bdml_dataset *of,
     return status;
 }
 
-/* xs and xt lie one behind the other. */
-static bdml_status scale_columns(bdml_handle *h, const bdml_adapt_options *o, const adapt_points *p)
+/* xs and xt lie one behind the other; all: every row of the source. */
+static bdml_status scale_columns(bdml_handle *h, const bdml_adapt_options *o,
+                                 const bdml_dataset *all, const adapt_points *p)
 {
     bdml_dataset source = {.n = p->ns, .d = p->d, .x = p->xs},
                  target = {.n = p->nt, .d = p->d, .x = p->xt},
@@ -87,7 +89,8 @@ static bdml_status scale_columns(bdml_handle *h, const bdml_adapt_options *o, co
     if (columns == BDML_COLUMN_SCALE_NONE) return BDML_OK;
     if (o->column_scale_of.value == BDML_COLUMN_SCALE_OF_BOTH)
         return scale_by(h, columns, &both, both.n, p->xs);
-    BDML_TRY(scale_by(h, columns, &source, p->ns, p->xs));
+    bool every = o->column_scale_of.value == BDML_COLUMN_SCALE_OF_ALL;
+    BDML_TRY(scale_by(h, columns, every ? all : &source, p->ns, p->xs));
     return scale_by(h, columns, &target, p->nt, p->xt);
 }
 
@@ -136,7 +139,7 @@ bdml_status adapt_prepare(bdml_handle *h, const bdml_options *o, const bdml_data
     for (int64_t i = 0; i < out->ns; i++)
         memcpy(COL(out->xs, d, i), COL(source->x, d, split->source[i]), d * sizeof(double));
     memcpy(out->xt, target->x, (size_t)target->n * d * sizeof(double));
-    BDML_GO(scale_columns(h, &o->adapt, out));
+    BDML_GO(scale_columns(h, &o->adapt, source, out));
     status = reduce(h, o, out);
 done:
     if (status != BDML_OK) adapt_points_free(out);

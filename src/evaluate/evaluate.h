@@ -117,6 +117,7 @@ bdml_status bdml_roc_measure(bdml_handle *h, int64_t count, const double *score,
 typedef struct bdml_verified {
     double accuracy, train_accuracy; /* percent, at a threshold from the training folds */
     double threshold, kappa, fit_seconds;
+    double kappa_on_range; /* of a metric of low rank, whose kappa is infinite; else NaN */
     bdml_roc roc;
     json_t *chosen; /* what the method chose by itself, or NULL */
 } bdml_verified;

@@ -244,6 +244,9 @@ static bdml_status test_method(bdml_handle *h, const bdml_verify_setup *s, const
     BDML_GO(bdml_train_method(h, &s->training, method, w->points, w->constraints, &model));
     out->fit_seconds = bdml_now() - start;
     out->kappa = model->kappa;
+    const json_t *ranged =
+        json_object_get(json_object_get(model->info, "low_rank"), "kappa_on_range");
+    out->kappa_on_range = ranged ? json_number_value(ranged) : NAN;
     out->threshold = model->calibration.threshold;
     out->train_accuracy = model->calibration.accuracy;
     out->chosen = json_incref(json_object_get(model->info, "selection"));

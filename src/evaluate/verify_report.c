@@ -23,6 +23,10 @@ static double kappa(const bdml_verified *v)
 {
     return v->kappa;
 }
+static double kappa_on_range(const bdml_verified *v)
+{
+    return v->kappa_on_range;
+}
 static double fit_seconds(const bdml_verified *v)
 {
     return v->fit_seconds;
@@ -88,6 +92,8 @@ static json_t *score_json(const bdml_verify_setup *s, const bdml_verify_score *m
     bdml_json_put(&o, "eer_se", json_real(standard_error(n, v)));
     take(n, m->fold, kappa, v);
     bdml_json_put(&o, "kappa", mean_of(n, v));
+    take(n, m->fold, kappa_on_range, v);
+    if (isfinite(bdml_mean(n, v))) bdml_json_put(&o, "kappa_on_range", mean_of(n, v));
     take(n, m->fold, threshold, v);
     bdml_json_put(&o, "thresholds", bdml_numbers_json(n, v));
     take(n, m->fold, fit_seconds, v);

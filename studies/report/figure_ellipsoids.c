@@ -1,7 +1,7 @@
 /* figure_ellipsoids.c - the paper's Figure 1: ellipsoids { x : x'Mx <= 1 } in three dimensions.
  *
  * (a) and (c) have the same logDet, about 3.5, so the same volume; (b) and (c) the same F-norm, about 7.2;
- * yet their condition numbers differ: what is bounded is the ratio of the longest to the shortest axis,
+ * yet their condition numbers differ: what is bounded is the square of the longest axis over the shortest,
  * which neither of the two sees. The paper prints the two values alone; the eigenvalues are ours. Where a
  * spectrum is given a fourth picture shows the learned metric by its largest, middle and smallest
  * eigenvalue relative to its reference, at the volume of the unit ball. */
