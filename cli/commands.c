@@ -199,7 +199,8 @@ static const cli_command commands[] = {
      CLI_PAPER},
     {"report", "RUN [RUN] [RUN] [RUN] [RUN] [RUN]", "[-o PAGE.html]",
      "make one page to look at of results, or of data",
-     "RUN: what eval, path, train, verify or adapt printed with --json; one page is made of all "
+     "RUN: what eval, path, train, retrieve, verify or adapt printed with --json; one page is made "
+     "of all "
      "that "
      "are given: what was asked and found, errors, error against distortion, spectrum, "
      "convergence, "

@@ -86,6 +86,15 @@ lda=$(awk '/"method": "lda"/ { on = 1 } on && /"unseen"/ { u = 1 } u && /"mean"/
 [ -n "$lda" ] || fail "no figure of lda in run.json"
 grep -q -- "\"mean\": $lda" kept/unseen.json || fail "the study has other figures than retrieve ($lda)"
 
+# The page of a result.
+"$bdml" retrieve cube.csv --methods lda,bdml --grid 1,100 --splits 3 --json >run.json 2>err
+"$bdml" report run.json -o page.html >out
+has page.html "<h2>Classes that were not trained on"
+has page.html "<td>bdml, K = 100</td>"
+has page.html "<td>bdml, chosen</td>"
+has page.html "among 4 classes that were not trained on"
+has page.html "recall@1"
+
 "$bdml" retrieve cube.csv --plot x.svg >out 2>err && fail "a plot without K was drawn"
 has err "give the K with --grid"
 "$bdml" retrieve cube.csv --unseen 0.9 --methods lda >out 2>err && fail "one class to learn from was taken"

@@ -212,6 +212,16 @@ static bdml_status write_spectra(study_html *p, const json_t *path, const json_t
         "condition number of M.");
 }
 
+static bdml_status write_retrieval(study_html *p, const json_t *run)
+{
+    if (!run) return BDML_OK;
+    heading(p, "Classes that were not trained on", false);
+    study_page_retrieval(p, run);
+    return picture(p, "unseen", run,
+                   "A large K lets the classes trained on grow together, and presses others into "
+                   "each other.");
+}
+
 static bdml_status write_body(study_html *p, const json_t *runs)
 {
     const json_t *path = study_find_run(runs, study_has_path);
@@ -224,6 +234,7 @@ static bdml_status write_body(study_html *p, const json_t *runs)
     bool none = training && study_is_infeasible(training);
     if (none) TRY(write_training(p, training)); /* what the page is about, then */
     TRY(write_results(p, runs));
+    TRY(write_retrieval(p, study_find_run(runs, study_is_retrieval)));
     if (path) {
         heading(p, "Error against distortion", true);
         sentence(p, client_string(json_object_get(path, "shape"), "text"));
@@ -286,8 +297,8 @@ bdml_status study_page_write(bdml_handle *h, const json_t *runs, const char *pat
     if (known == 0)
         return client_fail(
             h, BDML_ERR_DATA,
-            "%s: nothing to show: a result is what eval, path, train, verify or adapt "
-            "print with --json",
+            "%s: nothing to show: a result is what eval, path, train, retrieve, verify or "
+            "adapt print with --json",
             path);
     study_html p = {h, open_memstream(&text, &size)};
 

@@ -35,6 +35,7 @@ bool study_is_evaluation(const json_t *run); /* classification errors */
 bool study_is_training(const json_t *run);   /* a model, or the proof that there is none */
 bool study_is_infeasible(const json_t *run);
 bool study_is_verification(const json_t *run);
+bool study_is_retrieval(const json_t *run); /* (page_retrieval.c) */
 const json_t *study_find_method(const json_t *run, const char *name); /* or NULL */
 
 /* Errors of a minus those of b over the splits or folds; NaN where either has no list of errors or accuracies. */
@@ -44,6 +45,9 @@ bool study_is_clear(const bdml_paired *p);
 
 /* What was asked and found, in two sentences (summary.c). */
 void study_page_summary(study_html *p, const json_t *runs);
+/* Of retrieval: what follows the name of the data, and the table (page_retrieval.c). */
+void study_say_retrieval(study_html *p, const json_t *run);
+void study_page_retrieval(study_html *p, const json_t *run);
 /* What looks wrong and what to do about it (hints.c); false: nothing does. */
 bool study_page_hints(study_html *p, const json_t *runs);
 /* Tables (page_tables.c). */

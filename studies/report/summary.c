@@ -144,6 +144,13 @@ static void say_infeasible(study_html *p, const json_t *run)
     fputs(".", p->f);
 }
 
+static void say_retrieval(study_html *p, const json_t *run)
+{
+    fputs("Asked of ", p->f);
+    say_data(p, run);
+    study_say_retrieval(p, run);
+}
+
 void study_page_summary(study_html *p, const json_t *runs)
 {
     const json_t *run;
@@ -156,6 +163,8 @@ void study_page_summary(study_html *p, const json_t *runs)
         say_pairs(p, run);
     else if ((run = study_find_run(runs, study_is_training)))
         say_training(p, run);
+    else if ((run = study_find_run(runs, study_is_retrieval)))
+        say_retrieval(p, run);
     else
         study_html_printf(p, "%zu results of bdml.", json_array_size(runs));
     fputs("</p>\n", p->f);

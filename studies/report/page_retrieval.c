@@ -1,0 +1,104 @@
+/* page_retrieval.c - the page's part about retrieval among classes not trained on: what was found, and the table. */
+#include "report/page.h"
+
+static const char *const scopes[] = {"unseen", "seen"};
+
+static const json_t *recall(const json_t *row, int scope)
+{
+    return json_object_get(json_object_get(row, scopes[scope]), "recall_at_1");
+}
+
+bool study_is_retrieval(const json_t *run)
+{
+    return json_is_object(recall(json_array_get(json_object_get(run, "methods"), 0), 0));
+}
+
+/* "bdml, K = 10", "bdml, chosen", "lda" */
+static void say_name(study_html *p, const json_t *row)
+{
+    double K = client_real(row, "distortion");
+    study_html_text(p, client_string(row, "method"));
+    if (!isnan(K))
+        study_html_printf(p, ", K = %g", K);
+    else if (json_object_size(json_object_get(row, "chosen")) > 0)
+        fputs(", chosen", p->f);
+}
+
+static void difference(study_html *p, const json_t *figure)
+{
+    const json_t *versus = json_object_get(figure, "versus");
+    study_html_printf(p, "%+.2f ± %.2f", client_real(versus, "difference"),
+                      client_real(versus, "standard_error_corrected"));
+}
+
+/* The entrant that finds most of the unseen classes; the space as it is stands first. */
+static const json_t *best_of(const json_t *run)
+{
+    const json_t *methods = json_object_get(run, "methods"), *best = json_array_get(methods, 0);
+    size_t i;
+    json_t *row;
+    json_array_foreach(methods, i, row)
+    {
+        if (client_real(recall(row, 0), "mean") > client_real(recall(best, 0), "mean")) best = row;
+    }
+    return best;
+}
+
+void study_say_retrieval(study_html *p, const json_t *run)
+{
+    const json_t *methods = json_object_get(run, "methods"), *best = best_of(run);
+    study_html_printf(
+        p,
+        ": whether the nearest row is of the same class, over %.0f splits, among %.0f "
+        "classes that were not trained on. Found: as it is the space does so for "
+        "%.2f %% of their rows; ",
+        client_real(run, "splits"), client_real(run, "unseen_classes"),
+        client_real(recall(json_array_get(methods, 0), 0), "mean"));
+    if (best == json_array_get(methods, 0)) {
+        fputs("nothing that was learned does better.", p->f);
+        return;
+    }
+    fputs("the best, ", p->f);
+    say_name(p, best);
+    fputs(", differs by ", p->f);
+    difference(p, recall(best, 0));
+    fputs(" points.", p->f);
+}
+
+void study_page_retrieval(study_html *p, const json_t *run)
+{
+    size_t i;
+    json_t *row;
+    const json_t *best = best_of(run);
+    fputs("<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>method</th>"
+          "<th>unseen classes %</th><th>to the space as it is</th>"
+          "<th>seen classes %</th><th>to the space as it is</th></tr></thead><tbody>\n",
+          p->f);
+    json_array_foreach(json_object_get(run, "methods"), i, row)
+    {
+        const char *why = client_string(row, "error");
+        fputs(row == best ? "<tr class=\"best\"><td>" : "<tr><td>", p->f);
+        say_name(p, row);
+        fputs("</td>", p->f);
+        if (*why) {
+            fputs("<td colspan=\"4\" class=\"soft words\">", p->f);
+            study_html_text(p, why);
+            fputs("</td>", p->f);
+        }
+        for (int scope = 0; scope < 2 && !*why; scope++) {
+            fputs("<td>", p->f);
+            study_html_number(p, "%.2f", client_real(recall(row, scope), "mean"));
+            fputs("</td><td>", p->f);
+            if (json_is_object(json_object_get(recall(row, scope), "versus")))
+                difference(p, recall(row, scope));
+            else
+                fputs("–", p->f);
+            fputs("</td>", p->f);
+        }
+        fputs("</tr>\n", p->f);
+    }
+    fputs("</tbody></table></div>\n<p class=\"soft\">Recall@1: rows whose nearest other one is of "
+          "their class. ±: standard error of the paired difference, corrected for splits that "
+          "share classes.</p>\n",
+          p->f);
+}
