@@ -82,6 +82,12 @@ has "reproduce: page" '| 1e+01 | 100 |' "$work/page.md"
 sed -i 's/"error_std": [0-9.]*/"error_std": 77.7/' "$work/results/distortion.json"
 check "reproduce goes on" "$bdml" reproduce distortion "$iris" --quick
 has "reproduce goes on" '77.70' "$work/out"
+# Nothing is run with --kept, and what is not there is counted.
+check "kept" "$bdml" reproduce distortion "$iris" --splits 3 --kept
+has "kept: none" '^- not run yet: 10 of 10 cells' "$work/out"
+check "kept" "$bdml" reproduce distortion "$iris" --quick --kept
+has "kept: all" '77.70' "$work/out"
+if grep -q 'not run yet' "$work/out"; then echo "FAILED: kept: all are there"; failed=1; fi
 echo 'no json' >"$work/results/distortion.json"
 "$bdml" reproduce distortion "$iris" --quick 2>"$work/err"
 [ $? -eq 2 ] || { echo "FAILED: exit status of damaged results"; failed=1; }

@@ -54,8 +54,8 @@ static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, j
         snprintf(r->what, sizeof r->what, "%s: %s", s->name, key);
         /* what was missing, or stood in for it, may be there now */
         const json_t *kept = json_object_get(cells, key);
-        if (json_is_object(kept) && !json_object_get(kept, "missing") &&
-            !json_object_get(kept, "generated"))
+        if (r->kept || (json_is_object(kept) && !json_object_get(kept, "missing") &&
+                        !json_object_get(kept, "generated")))
             continue;
         TRY(cli_progress_step(r->c, r->what, r->done, r->total));
         double start = client_now();
@@ -98,16 +98,21 @@ static bool reason(const rp_study *s, const rp_run *r, const json_t *cells, int 
     return missing[0] || refused[0];
 }
 
-/* Each reason once. */
+/* Each reason once, and with --kept how many cells were never run. */
 static void say_missing(const rp_study *s, const rp_run *r, const json_t *cells, FILE *f)
 {
     json_t *said = json_object();
+    int absent = 0;
     for (int i = 0; i < s->count(r); i++) {
         char line[RP_KEY + CLIENT_ERROR + 16];
+        absent += rp_cell(s, r, cells, i) == NULL;
         if (!reason(s, r, cells, i, sizeof line, line) || json_object_get(said, line)) continue;
         fprintf(f, "%s- %s\n", json_object_size(said) ? "" : "\n", line);
         json_object_set_new(said, line, json_true());
     }
+    if (absent > 0)
+        fprintf(f, "%s- not run yet: %d of %d cells\n", json_object_size(said) ? "" : "\n", absent,
+                s->count(r));
     json_decref(said);
 }
 
@@ -180,6 +185,7 @@ bdml_status cli_reproduce(cli *c)
     int first, last;
     rp_run r = {.c = c,
                 .quick = c->own[CLI_OPT_QUICK].i != 0,
+                .kept = c->own[CLI_OPT_KEPT].i != 0,
                 .data = c->arguments > 1 ? c->argument[1] : NULL};
 
     TRY(choose(c, c->argument[0], &first, &last));

@@ -13,6 +13,7 @@ enum { RP_KEY = 512 }; /* room for the name of a cell */
 typedef struct rp_run {
     cli *c;
     bool quick;       /* fewer splits: all parts in minutes */
+    bool kept;        /* run nothing: what is there is printed */
     const char *data; /* DATA of the command line, or NULL */
     int64_t done, total;
     char what[RP_KEY + 32]; /* the cell in work, for the progress */
