@@ -29,6 +29,9 @@ typedef struct checker {
     jmp_buf door;
     char reason[300];
     struct block *blocks;
+    bool (*stop)(
+        void *user); /* asked now and then, by any thread, whether to give up; NULL: nobody is */
+    void *user;
     int threads; /* that the library shares loops out to; bdml-check has one */
 } checker;
 
@@ -41,6 +44,8 @@ typedef struct checker {
 #endif
 
 _Noreturn void check_refuse(checker *k, const char *fmt, ...) CHECK_PRINTF(2, 3);
+bool check_stops(const checker *k); /* asks; in shared loops, whose turns then end */
+void check_pause(checker *k);       /* refuses where it stops */
 void *check_take(checker *k, size_t count, size_t size); /* zeroed */
 void check_free(checker *k);                             /* everything taken */
 

@@ -61,7 +61,7 @@ ball *check_points(checker *k, const certificate *c)
     CHECK_SHARED
     for (size_t part = 0; part < parts; part++) {
         ball *u = room + part * each, *v = u + c->columns;
-        for (size_t i = part; i < c->rows; i += parts) {
+        for (size_t i = part; i < c->rows && !check_stops(k); i += parts) {
             if (c->unit)
                 unit_row(c, c->x + i * c->columns, u);
             else
@@ -70,5 +70,6 @@ ball *check_points(checker *k, const certificate *c)
             apply(c->reference, c->dim, c->basis_rows, v, p + i * c->dim);
         }
     }
+    check_pause(k);
     return p;
 }

@@ -107,13 +107,14 @@ static void merge_pairs(state *s)
 }
 
 /* out = sum over k of a_k b_k', a and b stored by coordinate: dim rows of `count`. */
-static void sum_of_outer(const checker *k, size_t dim, size_t count, const ball *a, const ball *b,
+static void sum_of_outer(checker *k, size_t dim, size_t count, const ball *a, const ball *b,
                          ball *out)
 {
     CHECK_SHARED
     for (size_t i = 0; i < dim; i++)
-        for (size_t j = 0; j <= i; j++)
+        for (size_t j = 0; j <= i && !check_stops(k); j++)
             out[i * dim + j] = out[j * dim + i] = dot(count, a + i * count, b + j * count);
+    check_pause(k);
 }
 
 /* out = sum over pairs of weight X_ij (weights are merged), by the Laplacian of the weighted graph:
@@ -250,6 +251,7 @@ static double skewness(state *s, const ball *square)
     for (size_t e = 0; e < d * d; e++) rows[e] = ball_of(c->map[e]);
     for (size_t i = 0; i < d; i++) {
         double sum = 0.0;
+        check_pause(s->k);
         for (size_t j = 0; j < d; j++) {
             bool apart = true; /* no column used by both: exactly orthogonal */
             for (size_t l = 0; l < d && apart; l++)
@@ -325,6 +327,7 @@ static ball *pair_distances(state *s, const ball *z)
          *v = check_take(s->k, q, sizeof *v);
     for (size_t p = 0; p < c->pairs; p++) {
         if (s->pair[p] == SIZE_MAX) continue; /* one point: 0 */
+        check_pause(s->k);
         for (size_t r = 0; r < q; r++) v[r] = ball_sub(z[c->pi[p] * q + r], z[c->pj[p] * q + r]);
         distance[p] = dot(q, v, v);
     }
@@ -354,8 +357,9 @@ static void check_upper(state *s)
     ball *z = check_take(s->k, c->rows * q, sizeof *z);
     CHECK_SHARED
     for (size_t i = 0; i < c->rows; i++)
-        for (size_t r = 0; r < q; r++)
+        for (size_t r = 0; r < q && !(r == 0 && check_stops(k)); r++)
             z[i * q + r] = dot_doubles(c->dim, s->points + i * c->dim, c->map + r * c->dim);
+    check_pause(s->k);
     const ball *distance = pair_distances(s, z);
     ball value = pull(s, z, distance);
     double worst = INFINITY;

@@ -25,6 +25,16 @@ _Noreturn void check_refuse(checker *k, const char *fmt, ...)
     longjmp(k->door, 1);
 }
 
+bool check_stops(const checker *k)
+{
+    return k->stop && k->stop(k->user);
+}
+
+void check_pause(checker *k)
+{
+    if (check_stops(k)) check_refuse(k, "given up");
+}
+
 void *check_take(checker *k, size_t count, size_t size)
 {
     block *b = NULL;
@@ -167,7 +177,10 @@ static double *numbers(reader *r, const char *what, size_t rows, size_t columns)
 {
     if (columns > 0 && rows > SIZE_MAX / columns) check_refuse(r->k, "%s: too many numbers", what);
     double *x = check_take(r->k, rows * columns, sizeof *x);
-    for (size_t i = 0; i < rows * columns; i++) x[i] = number(r, what);
+    for (size_t i = 0; i < rows * columns; i++) {
+        if (i % columns == 0) check_pause(r->k);
+        x[i] = number(r, what);
+    }
     return x;
 }
 

@@ -21,7 +21,7 @@ static double tangent(double app, double aqq, double apq)
 }
 
 /* Cyclic Jacobi on a (destroyed); the rows of v become the eigenvectors. */
-static void jacobi_doubles(size_t d, double *a, double *v)
+static void jacobi_doubles(checker *k, size_t d, double *a, double *v)
 {
     double size = 0.0;
     for (size_t i = 0; i < d * d; i++) size = fmax(size, fabs(a[i]));
@@ -29,7 +29,7 @@ static void jacobi_doubles(size_t d, double *a, double *v)
         for (size_t j = 0; j < d; j++) v[i * d + j] = i == j;
     for (int sweep = 0, turned = 1; turned && sweep < SWEEPS; sweep++) {
         turned = 0;
-        for (size_t p = 0; p + 1 < d; p++)
+        for (size_t p = 0; p + 1 < d; p++, check_pause(k))
             for (size_t q = p + 1; q < d; q++) {
                 double apq = a[p * d + q], app = a[p * d + p], aqq = a[q * d + q];
                 if (!(fabs(apq) > 0x1p-55 * size)) continue;
@@ -69,13 +69,13 @@ static void rotate(ball c, ball s, ball *x, ball *y)
 }
 
 /* The same with twice the digits, on a nearly diagonal t: one or two sweeps, and only where it matters. */
-static void jacobi_balls(size_t d, ball *t, ball *v)
+static void jacobi_balls(checker *k, size_t d, ball *t, ball *v)
 {
     double size = 0.0;
     for (size_t i = 0; i < d; i++) size = fmax(size, fabs(t[i * d + i].hi));
     for (int sweep = 0, turned = 1; turned && sweep < 4; sweep++) {
         turned = 0;
-        for (size_t p = 0; p + 1 < d; p++)
+        for (size_t p = 0; p + 1 < d; p++, check_pause(k))
             for (size_t q = p + 1; q < d; q++) {
                 double tpq = t[p * d + q].hi;
                 if (!(fabs(tpq) > 0x1p-96 * size)) continue;
@@ -96,11 +96,11 @@ static void jacobi_balls(size_t d, ball *t, ball *v)
 }
 
 /* t = v s v', rows of v being vectors; both as they are, radii included. */
-static void congruence(size_t d, const ball *s, const ball *v, ball *work, ball *t)
+static void congruence(checker *k, size_t d, const ball *s, const ball *v, ball *work, ball *t)
 {
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < d; i++, check_pause(k))
         for (size_t j = 0; j < d; j++) work[i * d + j] = dot(d, v + i * d, s + j * d);
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < d; i++, check_pause(k))
         for (size_t j = 0; j <= i; j++)
             t[i * d + j] = t[j * d + i] = dot(d, work + i * d, v + j * d);
 }
@@ -137,12 +137,12 @@ void check_eigenvalues(checker *k, size_t d, const ball *s, bool fine, double *l
     for (size_t i = 0; zero && i < d; i++) low[i] = 0.0;
     if (zero) return;
     for (size_t i = 0; i < d * d; i++) a[i] = s[i].hi;
-    jacobi_doubles(d, a, u);
+    jacobi_doubles(k, d, a, u);
     for (size_t i = 0; i < d * d; i++) v[i] = ball_of(u[i]);
-    congruence(d, s, v, work, t);
+    congruence(k, d, s, v, work, t);
     if (fine) {
-        jacobi_balls(d, t, v);
-        congruence(d, s, v, work, t);
+        jacobi_balls(k, d, t, v);
+        congruence(k, d, s, v, work, t);
     }
     for (size_t i = 0; i < d; i++) w[i] = t[i * d + i].hi, one[i] = 1.0;
     double e = off_diagonal(d, t, w);

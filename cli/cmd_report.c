@@ -2,6 +2,7 @@
  * its pictures alone. */
 #include "cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/report.h"
@@ -41,6 +42,7 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
     bdml_status status = BDML_OK;
     char *model = NULL;
     static const char *const steps[] = {"eval", "path", "train"};
+    double left = bdml_time_left(c->h), began = client_now();
 
     if (c->arguments > 1)
         return client_fail(
@@ -67,9 +69,16 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
             fflush(stdout);
         }
         cli_progress_part(c, (int)i, (int)(sizeof steps / sizeof *steps));
+        if (isfinite(left))
+            bdml_limit_time(c->h, (left - (client_now() - began)) / (double)(3 - i));
         status = cli_make_run(c, steps[i], train ? model : NULL, &run);
         if (status == BDML_OK) json_array_append(runs, run);
         json_decref(run);
+        bool late = status == BDML_ERR_CANCELLED && isfinite(left) && !cli_interrupted();
+        if (late && (!train || json_array_size(runs) > 0)) { /* the page goes without it */
+            bdml_log_line(c->h, BDML_LOG_WARNING, bdml_last_error(c->h));
+            status = BDML_OK;
+        }
         if (status != BDML_OK) goto done;
     }
     json_t *last = json_array_get(runs, json_array_size(runs) - 1);

@@ -85,6 +85,7 @@ static bdml_status run(cli *c, int argc, char **argv)
         TRY(cli_text_end(c, f));
     } else {
         if (cli_json(c)) cli_note_command(c);
+        bdml_limit_time(c->h, bdml_get_number(c->h, "time-limit"));
         TRY(c->command->run(c));
     }
     cli_progress_clear(c);

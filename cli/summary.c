@@ -57,9 +57,12 @@ void cli_say_choice(const json_t *model)
         say_settings(chosen);
         return;
     }
-    printf("chosen     reference %s, distortion at most %g, softness %g, passes %d\n",
+    printf("chosen     reference %s, distortion at most %g, softness %g, passes %d%s\n",
            client_string(chosen, "reference"), client_real(chosen, "distortion"),
-           client_real(chosen, "weight"), (int)client_real(chosen, "passes"));
+           client_real(chosen, "weight"), (int)client_real(chosen, "passes"),
+           client_string(chosen, "stopped_by")[0] ? ",\n           cut short by the time limit"
+                                                  : "");
+    if (!json_is_number(json_object_get(chosen, "error"))) return;
     printf("error      %.1f %% +- %.1f in %d folds of the training %s, which made the choice\n",
            client_real(chosen, "error"), client_real(chosen, "standard_error"),
            (int)client_real(chosen, "folds"), json_object_get(chosen, "task") ? "classes" : "rows");
@@ -75,6 +78,9 @@ static void say_bracket(const json_t *model, const json_t *o)
         printf("proof      approximate: objective %.6g, margins missed by up to %.3g; the\n"
                "           optimum is at least %.6g\n",
                client_real(o, "objective"), json_number_value(missed), client_real(o, "lower"));
+    else if (strcmp(client_string(o, "status"), "unproven") == 0)
+        printf("proof      none: the time limit came first; objective %.6g as the solver reckons\n",
+               client_real(o, "objective"));
     else
         printf("proof      %s%s%s%s: the optimum lies in [%.6g, %.6g], gap %.1e\n",
                client_string(o, "status"), by[0] ? " by " : "", by,

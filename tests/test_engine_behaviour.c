@@ -274,12 +274,12 @@ static void stopping_keeps_the_best(void **state)
     plain_check(h, &P, &s, &r);
     bdml_solve_result_free(&r);
     s.max_iter = 100000;
-    s.time_limit = 1e-6;
+    h->stop_by = bdml_now();
     solve_toy(h, &T, &s, false, &r);
     check_true(r.outcome == BDML_STOPPED && r.stop == BDML_STOP_TIME);
     plain_check(h, &P, &s, &r);
     bdml_solve_result_free(&r);
-    s.time_limit = 0;
+    h->stop_by = 0.0;
     watch w = {.h = h, .stop_at = 12};
     bdml_set_progress(h, watch_progress, &w);
     solve_toy(h, &T, &s, false, &r);
@@ -313,7 +313,6 @@ static void bad_settings_say_so(void **state)
     refuse(softness, 0.0, "softness must be positive");
     refuse(gap, 0.0, "gap must be above 0");
     refuse(max_iter, 0, "max-iter must be at least 1");
-    refuse(time_limit, -1.0, "time-limit must be at least 0");
     refuse(set, BDML_SET_PSD_SIMPLEX, "a fixed trace must be finite");
 #undef refuse
     bdml_problem_free(p);

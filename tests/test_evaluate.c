@@ -147,7 +147,8 @@ static void jobs_run_once_each(void **state)
     bdml_handle *h = *state;
     for (int workers = 1; workers <= 3; workers++) {
         tally c = {.fail_at = -1, .other = -1};
-        bdml_jobs jobs = {"work", 0, 40, 40, workers, job, &c, NULL};
+        bdml_jobs jobs = {
+            .what = "work", .total = 40, .count = 40, .workers = workers, .run = job, .user = &c};
         check_ok(h, bdml_jobs_run(h, &jobs));
         for (int k = 0; k < 40; k++) assert_int_equal(c.done[k], 1);
         c = (tally){.fail_at = 7, .other = -1};
@@ -170,7 +171,8 @@ static bdml_status outer_job(bdml_handle *own, void *user, int64_t number)
 {
     (void)user, (void)number;
     tally c = {.fail_at = -1, .other = -1};
-    bdml_jobs jobs = {"inner", 0, 40, 40, 2, job, &c, NULL};
+    bdml_jobs jobs = {
+        .what = "inner", .total = 40, .count = 40, .workers = 2, .run = job, .user = &c};
     return bdml_jobs_run(own, &jobs);
 }
 
@@ -178,7 +180,8 @@ static void jobs_within_jobs(void **state)
 {
     bdml_handle *h = *state;
     int strangers = 0;
-    bdml_jobs jobs = {"outer", 0, 8, 8, 2, outer_job, NULL, NULL};
+    bdml_jobs jobs = {
+        .what = "outer", .total = 8, .count = 8, .workers = 2, .run = outer_job, .user = NULL};
     check_ok(h, bdml_set(h, "threads", "2"));
     bdml_set_progress(h, asked_by_caller, &strangers);
     check_ok(h, bdml_jobs_run(h, &jobs));
@@ -597,7 +600,12 @@ static void warnings_do_not_depend_on_workers(void **state)
         bdml_handle *h; /* a handle tells a warning once */
         told t = {""};
         assert_int_equal(bdml_create(&h), BDML_OK);
-        bdml_jobs jobs = {"work", 0, 12, 12, workers, warning_job, NULL, NULL};
+        bdml_jobs jobs = {.what = "work",
+                          .total = 12,
+                          .count = 12,
+                          .workers = workers,
+                          .run = warning_job,
+                          .user = NULL};
         bdml_set_log(h, note_line, &t);
         check_ok(h, bdml_jobs_run(h, &jobs));
         assert_string_equal(t.text, "kind 0;kind 1;kind 2;job 3;job 8;");

@@ -222,7 +222,7 @@ static void guarantee_holds(void **state)
     double lambda[Q] = {1.0, 2.0}, Z[N * N] = {0}, A[D * D], trace = 0, delta = 0.4;
     bdml_solve_result exact;
     run R;
-    check_ok(h, bdml_relaxation_exact(h, T.op, T.c, D, 3.0, 1.0, 1e-6, 0.0, NULL, &exact));
+    check_ok(h, bdml_relaxation_exact(h, T.op, T.c, D, 3.0, 1.0, 1e-6, NULL, &exact));
     check_true(exact.outcome == BDML_OPTIMAL);
     double bound = 1.02 * exact.upper;
     run_open(h, &T, Q, lambda, 1, delta, &R);

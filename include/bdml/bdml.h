@@ -90,6 +90,11 @@ bdml_last_error(const bdml_handle *h); /* of the last call that failed, or "" */
 BDML_API bdml_status bdml_set_error(bdml_handle *h, bdml_status status, const char *line);
 BDML_API void bdml_set_progress(bdml_handle *h, bdml_progress_fn fn, void *user);
 BDML_API void bdml_set_log(bdml_handle *h, bdml_log_fn fn, void *user);
+/* The setting time-limit is for each call that learns or evaluates. A program that is itself to end in time says so
+ * here: reading, learning and evaluating on this handle end `seconds` from now, all together, each with the best that
+ * it has, or with BDML_ERR_CANCELLED where it has nothing; 0: each call by itself again. */
+BDML_API void bdml_limit_time(bdml_handle *h, double seconds);
+BDML_API double bdml_time_left(const bdml_handle *h); /* infinite: bdml_limit_time set none */
 /* Say a line to the log, as the library does: a warning that was told is not told again. */
 BDML_API void bdml_log_line(bdml_handle *h, bdml_log_level level, const char *line);
 

@@ -102,7 +102,12 @@ struct bdml_handle {
     void *progress_user;
     double progress_last; /* when the callback was last called */
     bool cancelled;
-    struct { /* set: what is reported instead of the progress of parts (bdml_progress_hold) */
+    double limit_at; /* bdml_limit_time: when all calls together are to end; 0: each by itself */
+    double
+        deadline; /* of the call under way, on the clock of bdml_now: bdml_progress ends it; 0: none */
+    double
+        stop_by; /* what iterates stops with the best so far, early enough for what follows; 0: never */
+    struct {     /* set: what is reported instead of the progress of parts (bdml_progress_hold) */
         const char *what;
         int64_t done, total;
     } outer;
@@ -151,16 +156,23 @@ typedef struct bdml_jobs {
     int workers; /* jobs at a time; they share the threads of the handle */
     bdml_job_fn run;
     void *user;
+    double
+        until; /* on the clock of bdml_now: what is not finished then is cut short, and not counted; 0: never */
+    bool *finished; /* of each job, or NULL */
+    bool *late;     /* set when `until` cut some short, or NULL */
     char *why; /* BDML_ERROR_SIZE, "" before: a job that ends in BDML_ERR_DATA is excused, and the
                 * first such reason is put here; NULL: none is */
 } bdml_jobs;
 
-/* Run jobs 0..count-1, started in this order. The first failure stops the rest and is returned. What a
+/* Run jobs 0..count-1, started in this order. The first failure stops the rest and is returned; `until` is no
+ * failure: a job that is cut short, and has asked whether it was, returns BDML_ERR_CANCELLED. What a
  * job writes is its own affair, and must not depend on which worker runs it. Warnings reach
  * the log when all are done, each once, in the order of the jobs; the rest only of the calling thread's worker. */
 bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs);
 /* Asked by a job: is it being cut short? What it returns then does not count. */
 bool bdml_jobs_stopped(const bdml_handle *own);
+/* BDML_ERR_CANCELLED when it is: iterations that were stopped gave what they had. */
+bdml_status bdml_jobs_check(bdml_handle *own);
 
 /* Put one line on the handle and return `status`. Number text in it is locale-proof. */
 bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);
@@ -182,6 +194,19 @@ void bdml_progress_hold(bdml_handle *h, const char *what, int64_t done, int64_t 
 void bdml_progress_release(bdml_handle *h);
 
 double bdml_now(void); /* seconds on a clock that never goes back */
+
+/* The time of a public call: `limit` seconds (0: none) from now, or what bdml_limit_time left. The call within a
+ * call counts by the outer one: true where this one began, and ends it. */
+bool bdml_deadline_begin(bdml_handle *h, double limit);
+void bdml_deadline_end(bdml_handle *h, bool began);
+/* BDML_ERR_CANCELLED once it is over; bdml_progress looks at it too. */
+bdml_status bdml_deadline_check(bdml_handle *h, const char *what);
+/* There is a result: what is left to do with it is done, whatever the clock says. Returns the deadline. */
+double bdml_deadline_lift(bdml_handle *h);
+/* When this share of the time left will be over; 0: no limit. */
+double bdml_time_share(const bdml_handle *h, double share);
+/* What iterates is to stop with the best so far. */
+bool bdml_time_is_up(const bdml_handle *h);
 
 /* Time is charged to one phase at a time: enter returns the phase to give back to leave. */
 bdml_phase bdml_phase_enter(bdml_handle *h, bdml_phase phase);

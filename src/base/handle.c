@@ -194,10 +194,18 @@ void bdml_log_line(bdml_handle *h, bdml_log_level level, const char *line)
     if (h && line) bdml_log(h, level, "%s", line);
 }
 
+bdml_status bdml_deadline_check(bdml_handle *h, const char *what)
+{
+    if (h->deadline == 0.0 || bdml_now() < h->deadline) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
+}
+
 bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_t total)
 {
-    if (!h->progress) return BDML_OK;
+    if (!h->progress && h->deadline == 0.0) return BDML_OK;
     double now = bdml_now();
+    BDML_TRY(bdml_deadline_check(h, what));
+    if (!h->progress) return BDML_OK;
     bool edge = !h->outer.what && (done == 0 || done == total);
     if (!edge && now - h->progress_last < PROGRESS_INTERVAL) return BDML_OK;
     h->progress_last = now;
@@ -227,6 +235,47 @@ double bdml_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void bdml_limit_time(bdml_handle *h, double seconds)
+{
+    if (h) h->limit_at = seconds > 0.0 && isfinite(seconds) ? bdml_now() + seconds : 0.0;
+}
+
+double bdml_time_left(const bdml_handle *h)
+{
+    return h && h->limit_at > 0.0 ? BDML_MAX(h->limit_at - bdml_now(), 0.0) : INFINITY;
+}
+
+bool bdml_deadline_begin(bdml_handle *h, double limit)
+{
+    if (h->deadline > 0.0) return false;
+    h->deadline = h->limit_at > 0.0 ? h->limit_at : limit > 0.0 ? bdml_now() + limit : 0.0;
+    h->stop_by = h->deadline;
+    return h->deadline > 0.0;
+}
+
+void bdml_deadline_end(bdml_handle *h, bool began)
+{
+    if (began) h->deadline = h->stop_by = 0.0;
+}
+
+double bdml_deadline_lift(bdml_handle *h)
+{
+    double deadline = h->deadline;
+    h->deadline = 0.0;
+    return deadline;
+}
+
+double bdml_time_share(const bdml_handle *h, double share)
+{
+    double now = bdml_now();
+    return h->deadline > 0.0 ? now + share * BDML_MAX(h->deadline - now, 0.0) : 0.0;
+}
+
+bool bdml_time_is_up(const bdml_handle *h)
+{
+    return h->stop_by > 0.0 && bdml_now() >= h->stop_by;
 }
 
 static void charge(bdml_handle *h)

@@ -2,7 +2,7 @@
  *
  * Jobs start in their order and write to places of their own, so that results do not depend on how many
  * run at a time. The thread that made the call asks the user whether to go on, and all of them hear of
- * the answer. */
+ * the answer; the clock is read by each. */
 #include "base/base.h"
 
 #include <omp.h>
@@ -21,7 +21,7 @@ typedef struct watch {
     const bdml_jobs *jobs;
     int level; /* of the parallel region: who is thread 0 of it, from inside regions within */
     int64_t finished;
-    bool stop;
+    bool stop, late; /* late: by the clock */
     int64_t failed;  /* the first job that failed, count: none */
     int64_t excused; /* likewise, of those excused */
     bdml_status status;
@@ -51,6 +51,15 @@ static void stop(watch *w)
     w->stop = true;
 }
 
+/* The clock is looked at before the user is asked: its answer is no failure. */
+static void look_at_clock(watch *w)
+{
+    if (w->jobs->until == 0.0 || stopped(w) || bdml_now() < w->jobs->until) return;
+#pragma omp atomic write
+    w->late = true;
+    stop(w);
+}
+
 /* The progress callback of the workers' handles. */
 static int ask(void *user, const char *phase, int64_t done, int64_t total)
 {
@@ -60,7 +69,8 @@ static int ask(void *user, const char *phase, int64_t done, int64_t total)
     int64_t now;
 #pragma omp atomic read
     now = w->finished;
-    if (omp_get_ancestor_thread_num(w->level) == 0) {
+    look_at_clock(w);
+    if (!stopped(w) && omp_get_ancestor_thread_num(w->level) == 0) {
         bool held = w->h->outer.what != NULL;
         if (!held) bdml_progress_hold(w->h, j->what, j->done + now, j->total);
         bool cancel = bdml_progress(w->h, j->what, j->done + now, j->total) != BDML_OK;
@@ -90,6 +100,11 @@ static void tell_warnings(watch *w)
 bool bdml_jobs_stopped(const bdml_handle *own)
 {
     return own->progress == ask && stopped(own->progress_user);
+}
+
+bdml_status bdml_jobs_check(bdml_handle *own)
+{
+    return bdml_jobs_stopped(own) ? bdml_fail(own, BDML_ERR_CANCELLED, "cut short") : BDML_OK;
 }
 
 /* Of several failures the first in the order of the jobs counts; one that was merely stopped, last. */
@@ -140,6 +155,7 @@ static void note_excuse(watch *w, int64_t job, const char *reason)
 
 static void run_one(watch *w, worker *me, bdml_handle *own, int64_t job)
 {
+    look_at_clock(w);
     if (stopped(w)) return;
     me->job = job;
     own->fail_alloc = w->h->fail_alloc;
@@ -148,6 +164,7 @@ static void run_one(watch *w, worker *me, bdml_handle *own, int64_t job)
         note_excuse(w, job, bdml_last_error(own));
     else if (status != BDML_OK)
         note_failure(w, job, status, bdml_last_error(own));
+    if (w->jobs->finished) w->jobs->finished[job] = status == BDML_OK;
 #pragma omp atomic
     w->finished++;
     ask(w, NULL, 0, 0);
@@ -184,11 +201,12 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
         run_one(&w, &me[i], own[i], k);
     }
     tell_warnings(&w);
+    if (jobs->late && w.late) *jobs->late = true;
     if (w.failed < jobs->count && w.status != BDML_ERR_CANCELLED)
         status = bdml_fail(h, w.status, "%s: %s", jobs->what, w.error);
-    else if (w.stop)
+    else if (w.stop && !w.late)
         status = bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", jobs->what);
-    else
+    else if (!w.late)
         status = bdml_progress(h, jobs->what, jobs->done + jobs->count, jobs->total);
 done:
     for (int k = 0; own && k < workers; k++) bdml_free(own[k]);

@@ -292,7 +292,6 @@ static double distance_left(boost *b)
 static bdml_status run(boost *b, bdml_stopping *stop)
 {
     bdml_handle *h = b->h;
-    double began = bdml_now(), limit = b->o->solve.time_limit.value;
     int64_t most = b->o->solve.max_iter.value;
     double f = objective(b, b->w);
 
@@ -305,7 +304,7 @@ static bdml_status run(boost *b, bdml_stopping *stop)
     for (stop->iterations = 0;; stop->iterations++) {
         stop->reached = distance_left(b);
         if (stop->reached <= stop->wanted || stop->iterations >= most) break;
-        if (limit > 0.0 && bdml_now() - began >= limit) break;
+        if (bdml_time_is_up(h)) break;
         BDML_TRY(bdml_progress(h, "boost", stop->iterations, 0));
         if (b->count + NEW_LEARNERS > b->room) {
             BDML_TRY(compress(b));

@@ -33,7 +33,6 @@ static bdml_status solve(bdml_handle *h, const bdml_solve_options *o, bdml_pairs
     settings.hard = true;
     settings.gap = o->gap.value;
     settings.max_iter = o->max_iter.value;
-    settings.time_limit = o->time_limit.value;
     BDML_NEW(h, identity, (size_t)r * (size_t)r);
     for (int j = 0; j < r; j++) COL(identity, r, j)[j] = 1.0;
     BDML_GO(bdml_problem_new(h, set->points, r, set->x, r, &far, identity, false, &problem));

@@ -212,7 +212,7 @@ static bdml_status bracket(itml *s)
 
 static bdml_status solve(itml *s, const bdml_options *o, bdml_solution *told)
 {
-    double start_time = bdml_now(), gap = o->solve.gap.value;
+    double gap = o->solve.gap.value;
     bdml_rng rng = bdml_rng_make((uint64_t)o->general.seed.value, STREAM_ORDER);
     for (int64_t sweeps = 0;; sweeps++) {
         BDML_TRY(bracket(s));
@@ -226,7 +226,7 @@ static bdml_status solve(itml *s, const bdml_options *o, bdml_solution *told)
                                 .rank = s->r};
         /* all bounds met by M0 itself: both ends are 0 but for rounding */
         told->done = told->gap <= gap || s->primal <= 1e-12 * (double)s->m;
-        if (told->done || sweeps == MOST_SWEEPS || bdml_pairs_limit(&o->solve, start_time, sweeps))
+        if (told->done || sweeps == MOST_SWEEPS || bdml_pairs_limit(s->h, &o->solve, sweeps))
             return BDML_OK;
         sweep(s, &rng);
     }

@@ -173,7 +173,6 @@ static double size_of(const bdml_lbfgs_settings *s, double f)
 
 static bdml_status minimise(state *w, const bdml_lbfgs_settings *s, bdml_lbfgs_result *r)
 {
-    double began = bdml_now();
     BDML_TRY(w->fn(w->user, w->x, &w->f, w->g));
     w->evaluations = 1;
     if (!isfinite(w->f))
@@ -187,7 +186,7 @@ static bdml_status minimise(state *w, const bdml_lbfgs_settings *s, bdml_lbfgs_r
         r->stop = BDML_LBFGS_ITERATIONS;
         if (r->iterations >= s->max_iter) return BDML_OK;
         r->stop = BDML_LBFGS_TIME;
-        if (s->time_limit > 0.0 && bdml_now() - began >= s->time_limit) return BDML_OK;
+        if (bdml_time_is_up(w->h)) return BDML_OK;
         BDML_TRY(bdml_progress(w->h, s->what, r->iterations, s->max_iter));
         direction(w);
         if (!(bdml_la_dot(w->n, w->p, w->g) < 0.0)) {

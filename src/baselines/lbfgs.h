@@ -18,7 +18,6 @@ typedef struct bdml_lbfgs_settings {
     double f_floor;   /* > 0: size of f that counts as large */
     double
         change; /* stop when a step lowers f by no more than this, relative to the same; 0: never */
-    double time_limit; /* seconds; 0: none */
 } bdml_lbfgs_settings;
 
 typedef enum bdml_lbfgs_stop {

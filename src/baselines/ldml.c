@@ -191,7 +191,7 @@ static bool turned(const ldml *s)
 
 static bdml_status solve(ldml *s, const bdml_solve_options *o, bdml_solution *told)
 {
-    double began = bdml_now(), gap = o->gap.value, theta = 1.0;
+    double gap = o->gap.value, theta = 1.0;
     BDML_TRY(bdml_progress(s->h, "ldml", 0, 0));
     for (int64_t k = 1;; k++) {
         double fy = likelihood(s, s->py), fx = 0.0;
@@ -199,7 +199,7 @@ static bdml_status solve(ldml *s, const bdml_solve_options *o, bdml_solution *to
         BDML_TRY(descend(s, fy, &fx));
         BDML_TRY(bdml_progress(s->h, "ldml", k, 0));
         s->f = fx + s->rho * trace_of(s->r, s->x);
-        bool last = bdml_pairs_limit(o, began, k);
+        bool last = bdml_pairs_limit(s->h, o, k);
         if (k % LOOK == 0 || last) BDML_TRY(look(s));
         told->iterations = k;
         told->gap = (s->f - s->bound) / s->f;

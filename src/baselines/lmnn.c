@@ -125,7 +125,6 @@ static bdml_status solve(run *w, double gap)
     s.C = w->a.push * (double)w->c->m / (double)w->a.targets;
     s.gap = gap;
     s.max_iter = BDML_MAX(w->o->solve.max_iter.value - w->iterations, (int64_t)1);
-    s.time_limit = w->o->solve.time_limit.value;
     s.warm_metric = w->m;
     s.warm_multiplier = w->y;
     BDML_GO(bdml_problem_new(h, w->a.n, w->a.d, w->a.x, w->a.d, w->c, NULL, false, &p));
@@ -204,18 +203,16 @@ static bdml_status first_problem(run *w, double gap, int *most)
     }
 }
 
-static bool limit_reached(const run *w, double began)
+static bool limit_reached(const run *w)
 {
-    double limit = w->o->solve.time_limit.value;
-    return w->iterations >= w->o->solve.max_iter.value ||
-           (limit > 0.0 && bdml_now() - began >= limit);
+    return w->iterations >= w->o->solve.max_iter.value || bdml_time_is_up(w->h);
 }
 
 /* The convex problem with the targets there are. */
 static bdml_status solve_targets(run *w, double gap)
 {
     bdml_handle *h = w->h;
-    double began = bdml_now(), upper;
+    double upper;
     int most;
     w->lower = -INFINITY;
     w->upper = INFINITY;
@@ -226,7 +223,7 @@ static bdml_status solve_targets(run *w, double gap)
         BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, &upper, &missed));
         bdml_status status = keep_best(w, upper);
         double apart = (w->upper - w->lower) / w->upper;
-        bool done = apart <= gap || limit_reached(w, began);
+        bool done = apart <= gap || limit_reached(w);
         if (status == BDML_OK && !done && missed) status = join(w, missed);
         bdml_free_constraints(missed);
         if (status != BDML_OK || done) return status;
@@ -243,7 +240,7 @@ static bdml_status lower_rank(run *w, int q, double gap)
 {
     bdml_status status = BDML_OK;
     bdml_handle *h = w->h;
-    double began = bdml_now(), upper, listed = -INFINITY;
+    double upper, listed = -INFINITY;
     int most = FIRST_IMPOSTORS;
     bdml_constraints *missed = NULL;
 
@@ -257,7 +254,7 @@ static bdml_status lower_rank(run *w, int q, double gap)
         BDML_GO(bdml_progress(h, "lmnn", round, 0));
         BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, &upper, &missed));
         BDML_GO(keep_best(w, upper));
-        if (upper - listed <= SHARE * gap * upper || (round > 0 && limit_reached(w, began))) break;
+        if (upper - listed <= SHARE * gap * upper || (round > 0 && limit_reached(w))) break;
         if (missed) BDML_GO(join(w, missed));
         bdml_free_constraints(missed);
         missed = NULL;

@@ -74,7 +74,6 @@ bdml_status bdml_lmnn_low_minimise(bdml_handle *h, const bdml_solve_options *o, 
     s.what = "lmnn";
     s.max_iter = BDML_MAX(o->max_iter.value - *steps, (int64_t)1);
     s.max_iter = BDML_MIN(s.max_iter, (int64_t)MOST_STEPS);
-    s.time_limit = o->time_limit.value;
     s.f_floor = 1e-12;
     s.gradient = CHANGE * gap;
     s.change = CHANGE * gap;

@@ -276,7 +276,7 @@ static void start(lsml *s, double *b)
 static bdml_status solve(lsml *s, const bdml_solve_options *o, double *b, double *scratch,
                          bdml_stopping *stop)
 {
-    double began = bdml_now(), bound, best = 0.0;
+    double bound, best = 0.0;
     bdml_lbfgs_settings how = bdml_lbfgs_defaults();
     bdml_lbfgs_result result;
 
@@ -285,7 +285,6 @@ static bdml_status solve(lsml *s, const bdml_solve_options *o, double *b, double
     how.gradient = FIRST_GRADIENT;
     for (;;) {
         how.max_iter = o->max_iter.value - stop->iterations;
-        how.time_limit = o->time_limit.value;
         BDML_TRY(bdml_lbfgs(s->h, s->r * s->r, b, objective, s, &how, &result));
         BDML_TRY(objective(s, b, &stop->objective, scratch));
         BDML_TRY(lower_bound(s, &bound));
@@ -294,7 +293,7 @@ static bdml_status solve(lsml *s, const bdml_solve_options *o, double *b, double
         stop->reached =
             stop->objective <= ROUNDING * s->r ? 0.0 : BDML_MAX(1.0 - best / stop->objective, 0.0);
         if (stop->reached <= stop->wanted || how.gradient <= LAST_GRADIENT) return BDML_OK;
-        if (bdml_pairs_limit(o, began, stop->iterations)) return BDML_OK;
+        if (bdml_pairs_limit(s->h, o, stop->iterations)) return BDML_OK;
         how.gradient *= NEXT_GRADIENT;
     }
 }

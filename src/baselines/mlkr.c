@@ -240,7 +240,6 @@ bdml_status bdml_fit_mlkr(bdml_handle *h, const bdml_options *o, const bdml_trai
     s.gradient = GRADIENT * o->solve.gap.value;
     s.f_floor = 1e-3;
     s.change = CHANGE;
-    s.time_limit = o->solve.time_limit.value;
     BDML_GO(init(&a, t, model));
     BDML_NEW(h, l, (size_t)q * (size_t)t->d);
     BDML_NEW(h, scratch, (size_t)q * (size_t)t->d);

@@ -146,7 +146,7 @@ static void ascend(mmc *s)
 static bdml_status solve(mmc *s, const bdml_solve_options *o, const char *method,
                          bdml_solution *told)
 {
-    double began = bdml_now(), gap = o->gap.value, largest, sum;
+    double gap = o->gap.value, largest, sum;
     for (int64_t k = 0;; k++) {
         BDML_TRY(evaluate(s, &largest, &sum));
         BDML_TRY(bdml_progress(s->h, method, k, 0));
@@ -154,7 +154,7 @@ static bdml_status solve(mmc *s, const bdml_solve_options *o, const char *method
         told->iterations = k;
         told->gap = (s->bound - s->f) / s->f;
         told->done = told->gap <= gap;
-        if (told->done || bdml_pairs_limit(o, began, k)) return BDML_OK;
+        if (told->done || bdml_pairs_limit(s->h, o, k)) return BDML_OK;
         ascend(s);
     }
 }

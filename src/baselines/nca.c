@@ -139,7 +139,6 @@ bdml_status bdml_fit_nca(bdml_handle *h, const bdml_options *o, const bdml_train
     s.gradient = GRADIENT * o->solve.gap.value;
     s.f_floor = 1e-3;
     s.change = CHANGE;
-    s.time_limit = o->solve.time_limit.value;
     BDML_NEW(h, l, (size_t)q * (size_t)t->d);
     BDML_GO(start(h, o, t, model, q, l));
     BDML_GO(bdml_nca_init(h, t, q, &a));

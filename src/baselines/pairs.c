@@ -278,10 +278,9 @@ bdml_status bdml_pairset_finish(bdml_handle *h, const bdml_pairset *set, const d
     return status;
 }
 
-bool bdml_pairs_limit(const bdml_solve_options *o, double start, int64_t iterations)
+bool bdml_pairs_limit(const bdml_handle *h, const bdml_solve_options *o, int64_t iterations)
 {
-    double limit = o->time_limit.value;
-    return iterations >= o->max_iter.value || (limit > 0.0 && bdml_now() - start >= limit);
+    return iterations >= o->max_iter.value || bdml_time_is_up(h);
 }
 
 bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, json_t *more,

@@ -86,7 +86,7 @@ typedef struct bdml_solution {
 bdml_status bdml_solution_record(bdml_handle *h, const bdml_solution *s, json_t *more,
                                  bdml_model *model);
 /* Time or iterations are used up. */
-bool bdml_pairs_limit(const bdml_solve_options *o, double start, int64_t iterations);
+bool bdml_pairs_limit(const bdml_handle *h, const bdml_solve_options *o, int64_t iterations);
 
 /* ---- ITML at a given weight of its slacks, and the choice of that weight (itml.c, itml_choose.c) ------- */
 

@@ -155,7 +155,7 @@ static void swap(double **p, double **q)
 
 static bdml_status solve(sdml *a, const bdml_solve_options *o, bdml_solution *told)
 {
-    double began = bdml_now(), f;
+    double f;
     bool stuck = false;
     int d = a->d;
     for (int j = 0; j < d; j++) COL(a->m, d, j)[j] = 1.0 / COL(a->s, d, j)[j];
@@ -163,7 +163,7 @@ static bdml_status solve(sdml *a, const bdml_solve_options *o, bdml_solution *to
     a->bound = -INFINITY;
     a->step = 1.0;
     for (told->iterations = 0;; told->iterations++) {
-        bool last = stuck || bdml_pairs_limit(o, began, told->iterations);
+        bool last = stuck || bdml_pairs_limit(a->h, o, told->iterations);
         if (told->iterations % LOOK == 0 || last) look(a);
         told->gap = (a->f - a->bound) / d;
         told->done = told->gap <= o->gap.value;

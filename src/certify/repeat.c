@@ -63,6 +63,16 @@ done:
     return status;
 }
 
+static bool cut_by_clock(const json_t *info)
+{
+    static const char *const parts[] = {"selection", "certificate"};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const json_t *by = json_object_get(json_object_get(info, parts[k]), "stopped_by");
+        if (json_is_string(by) && strcmp(json_string_value(by), "time") == 0) return true;
+    }
+    return false;
+}
+
 bdml_status bdml_check_repeat(bdml_handle *h, const bdml_plain *w)
 {
     bdml_status status = BDML_OK;
@@ -72,6 +82,11 @@ bdml_status bdml_check_repeat(bdml_handle *h, const bdml_plain *w)
     bdml_verdict none = *w->v; /* what is wrong with the settings was said before */
 
     quiet.v = &none;
+    if (cut_by_clock(w->model->info)) {
+        note(w, false,
+             "the time limit cut its training short: no other run is cut at the same place");
+        return BDML_OK;
+    }
     BDML_TRY(bdml_stated_open(h, &quiet, &s));
     if (!s.own || s.origin == BDML_ORIGIN_GIVEN || s.origin == BDML_ORIGIN_UNKNOWN) {
         note(w, false,

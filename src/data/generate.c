@@ -51,7 +51,7 @@ static int32_t waveform(uint64_t seed, bdml_rng *r, int d, double *x)
     int32_t c = (int32_t)bdml_rng_below(r, 3);
     double u = bdml_rng_uniform(r);
     (void)seed;
-    for (int j = 1; j <= 21; j++)
+    for (int j = 1; j <= d; j++) /* beyond the 21st both are 0 */
         x[j - 1] = u * triangle(j, peaks[c][0]) + (1.0 - u) * triangle(j, peaks[c][1]);
     add_noise(r, 0, d, 1.0, x);
     return c;

@@ -307,12 +307,14 @@ static bdml_status check_dropped(bdml_handle *h, const bdml_constraint_options *
 
 bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **out)
 {
-    bdml_dataset *data;
+    bdml_dataset *data = NULL;
     if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!path || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "path and out must not be NULL");
-    BDML_TRY(bdml_dataset_read(h, &h->options.input, NULL, path, &data));
-    bdml_status status = check_dropped(h, &h->options.constraints, data);
+    bool timed = bdml_deadline_begin(h, 0.0);
+    bdml_status status = bdml_dataset_read(h, &h->options.input, NULL, path, &data);
+    bdml_deadline_end(h, timed);
+    if (status == BDML_OK) status = check_dropped(h, &h->options.constraints, data);
     if (status == BDML_OK)
         *out = data;
     else

@@ -295,7 +295,9 @@ bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source, const bdml_da
     BDML_TRY(bdml_refuse_constraint_files(h, &h->options.constraints, "adapt"));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
+    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = adapt(h, &h->options, source, target, json);
+    bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

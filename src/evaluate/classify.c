@@ -72,6 +72,7 @@ static bdml_status score_split(bdml_handle *h, const bdml_options *o, const bdml
     BDML_NEW(h, predicted, test->n);
     double start = bdml_now();
     BDML_GO(bdml_train_method(h, o, score->method, train, NULL, &model));
+    BDML_GO(bdml_jobs_check(h));
     score->fit_seconds[split] = bdml_now() - start;
     score->kappa[split] = model->kappa;
     BDML_GO(bdml_score_keep_choice(h, model, split, score));
@@ -155,21 +156,30 @@ static bdml_status evaluate(bdml_handle *h, const bdml_options *o, const bdml_da
 {
     bdml_status status = BDML_OK;
     evaluation e = {0};
+    bool *finished = NULL;
+    int *kept = NULL;
     int64_t jobs = o->evaluate.jobs.value;
 
     BDML_GO(check_settings(h, o, data));
     BDML_GO(init(h, o, data, &e));
     int64_t count = (int64_t)e.protocol.splits * e.methods;
+    BDML_NEW(h, finished, count);
+    BDML_NEW(h, kept, e.protocol.splits);
     bdml_jobs run = {.what = "evaluate",
                      .total = count,
                      .count = count,
                      .workers = jobs > 0 ? (int)jobs : bdml_threads(h),
                      .run = run_job,
-                     .user = &e};
+                     .user = &e,
+                     .until = bdml_time_share(h, BDML_EVALUATE_BY),
+                     .finished = finished};
     BDML_GO(bdml_jobs_run(h, &run));
+    BDML_GO(bdml_scores_keep(h, e.methods, e.score, finished, &e.protocol.splits, kept));
     BDML_GO(bdml_scores_any(h, e.methods, e.score));
     status = bdml_evaluate_write(h, o, &e.protocol, e.methods, e.score, json);
 done:
+    free(finished);
+    free(kept);
     bdml_scores_free(e.methods, e.score);
     return status;
 }
@@ -182,7 +192,9 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
+    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = evaluate(h, &h->options, data, json);
+    bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

@@ -37,6 +37,13 @@ bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int 
 /* The method ended a split with `status`. Refused, as opposed to broken off or broken, is BDML_OK: the
  * reason of the first split counts, whichever was run first. Anything else is returned. */
 bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score);
+/* The time limit may have ended the jobs early (job = split * methods + method): the splits that every method has
+ * finished are kept, *splits of them, which kept[] lists; a method that finished none is out. Says so, and
+ * BDML_ERR_CANCELLED when nothing is left. */
+bdml_status bdml_scores_keep(bdml_handle *h, int methods, bdml_score *score, const bool *finished,
+                             int *splits, int *kept);
+/* Share of the time left that splits may take: the rest is for the result. */
+#define BDML_EVALUATE_BY 0.97
 /* When every method refused there is no result: the first says why. */
 bdml_status bdml_scores_any(bdml_handle *h, int count, const bdml_score *score);
 /* BDML_ERR_ARGUMENT when a setting names a file of constraints. */

@@ -61,6 +61,7 @@ static bdml_status score_split(bdml_handle *h, const retrieval *r, const retriev
     BDML_GO(retrieve_train_rows(h, r->data, s, &train));
     double start = bdml_now();
     BDML_GO(bdml_train_method(h, &own, score->method, train, NULL, &model));
+    BDML_GO(bdml_jobs_check(h));
     score->fit_seconds[split] = bdml_now() - start;
     score->kappa[split] = model->kappa;
     BDML_GO(bdml_score_keep_choice(h, model, split, score));
@@ -149,27 +150,48 @@ done:
     return status;
 }
 
+/* Measures of the splits that are kept, in the places of fewer splits. */
+static void keep_values(retrieval *r, int splits, const int *kept)
+{
+    size_t rows = (size_t)r->entrants * RETRIEVE_SCOPES * BDML_RANKING_MEASURES;
+    for (size_t i = 0; i < rows; i++)
+        for (int s = 0; s < splits; s++)
+            r->value[i * (size_t)splits + (size_t)s] =
+                r->value[i * (size_t)r->splits + (size_t)kept[s]];
+    r->splits = splits;
+}
+
 static bdml_status retrieve(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                             char **json)
 {
     bdml_status status = BDML_OK;
     retrieval r = {.options = o, .data = data, .splits = (int)o->evaluate.splits.value};
     int64_t jobs = o->evaluate.jobs.value;
+    int splits = r.splits, *kept = NULL;
+    bool *finished = NULL;
 
     BDML_GO(check_settings(h, o, data));
     BDML_GO(list_entrants(h, o, &r));
     BDML_GO(retrieve_split_make(h, o, data, 0, &r.first));
     int64_t count = (int64_t)r.splits * r.entrants;
+    BDML_NEW(h, finished, count);
+    BDML_NEW(h, kept, splits);
     bdml_jobs run = {.what = "retrieve",
                      .total = count,
                      .count = count,
                      .workers = jobs > 0 ? (int)jobs : bdml_threads(h),
                      .run = run_job,
-                     .user = &r};
+                     .user = &r,
+                     .until = bdml_time_share(h, BDML_EVALUATE_BY),
+                     .finished = finished};
     BDML_GO(bdml_jobs_run(h, &run));
+    BDML_GO(bdml_scores_keep(h, r.entrants, r.score, finished, &splits, kept));
+    keep_values(&r, splits, kept);
     BDML_GO(bdml_scores_any(h, r.entrants, r.score));
     status = retrieve_write(h, &r, json);
 done:
+    free(finished);
+    free(kept);
     bdml_scores_free(r.entrants, r.score);
     retrieve_split_free(&r.first);
     free(r.distortion);
@@ -185,7 +207,9 @@ bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json)
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
+    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = retrieve(h, &h->options, data, json);
+    bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

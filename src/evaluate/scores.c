@@ -123,6 +123,69 @@ bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, b
     return BDML_OK;
 }
 
+/* ---- time limit ----------------------------------------------------------------------------------- */
+
+static bool has_finished(int methods, int splits, const bool *finished, int method)
+{
+    for (int s = 0; s < splits; s++)
+        if (finished[s * methods + method]) return true;
+    return false;
+}
+
+/* A method that refused the data has finished, in its way. */
+static bool is_whole(int methods, const bdml_score *score, const bool *finished, int split)
+{
+    for (int m = 0; m < methods; m++)
+        if (score[m].failed == score[m].splits && !finished[split * methods + m]) return false;
+    return true;
+}
+
+static void move_split(bdml_score *s, int from, int to)
+{
+    s->error[to] = s->error[from];
+    s->kappa[to] = s->kappa[from];
+    s->fit_seconds[to] = s->fit_seconds[from];
+    if (from == to) return;
+    json_decref(s->chosen[to]);
+    s->chosen[to] = s->chosen[from];
+    s->chosen[from] = NULL;
+}
+
+bdml_status bdml_scores_keep(bdml_handle *h, int methods, bdml_score *score, const bool *finished,
+                             int *splits, int *kept)
+{
+    int asked = *splits, count = 0;
+    for (int m = 0; m < methods; m++) {
+        bdml_score *s = &score[m];
+        if (s->failed < asked || has_finished(methods, asked, finished, m)) continue;
+        s->failed = 0;
+        s->status = BDML_ERR_CANCELLED;
+        snprintf(s->reason, sizeof s->reason, "%s: the time limit was over before its first split",
+                 s->method->name);
+    }
+    for (int split = 0; split < asked; split++) {
+        if (!is_whole(methods, score, finished, split)) continue;
+        for (int m = 0; m < methods; m++) move_split(&score[m], split, count);
+        kept[count++] = split;
+    }
+    bool any = false;
+    for (int m = 0; m < methods; m++) any = any || score[m].failed == asked;
+    if (count == asked || (!any && score[0].status != BDML_ERR_CANCELLED)) return BDML_OK;
+    if (!any || count == 0)
+        return bdml_fail(
+            h, BDML_ERR_CANCELLED,
+            "the time limit was over before one of %d splits was finished by all methods", asked);
+    for (int m = 0; m < methods; m++) {
+        if (score[m].failed == asked) score[m].failed = count;
+        score[m].splits = count;
+    }
+    bdml_log(h, BDML_LOG_WARNING,
+             "the time limit was over after %d of %d splits: the figures are over those", count,
+             asked);
+    *splits = count;
+    return BDML_OK;
+}
+
 bdml_status bdml_scores_any(bdml_handle *h, int count, const bdml_score *score)
 {
     for (int m = 0; m < count; m++)

@@ -51,6 +51,12 @@ done:
     return status;
 }
 
+/* Each stops with the best so far, and leaves time to those that come after it: one in so many shares of the rest. */
+static void share_time(bdml_handle *h, int shares)
+{
+    h->stop_by = bdml_time_share(h, 1.0 / shares);
+}
+
 static bdml_status run_engine(bdml_handle *h, const task *t, entry *e)
 {
     bdml_problem *p = NULL;
@@ -70,6 +76,7 @@ static bdml_status run_paper(bdml_handle *h, const task *t, bdml_paper_form form
                              bdml_row_scaling scaling, entry *e)
 {
     bdml_paper_settings s = bdml_paper_from_options(&t->options->solve, &t->options->mwu);
+    share_time(h, 2);
     s.form = form;
     s.literal = literal;
     if (scaling != BDML_ROW_SCALING_AUTO) s.scaling = scaling;
@@ -187,6 +194,7 @@ static bdml_status compare(bdml_handle *h, const bdml_options *o, const bdml_dat
 
     BDML_GO(make_task(h, o, data, &t));
     list[count].name = "engine";
+    share_time(h, MOST - count);
     BDML_GO(run_engine(h, &t, &list[count++]));
     list[count].name = "mwu-cone";
     BDML_GO(run_paper(h, &t, BDML_PAPER_CONE, false, BDML_ROW_SCALING_AUTO, &list[count++]));
@@ -216,7 +224,9 @@ bdml_status bdml_compare_solvers(bdml_handle *h, const bdml_dataset *data, char 
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_compare_solvers: data must not be NULL");
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
+    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = compare(h, &h->options, data, json);
+    bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

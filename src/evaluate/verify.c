@@ -333,7 +333,9 @@ static bdml_status run(bdml_handle *h, const bdml_dataset *data, bdml_labelled_p
 {
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
+    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = verify(h, &h->options, data, pairs, json);
+    bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

@@ -96,17 +96,11 @@ static void accept(lowrank *w, bdml_solve_result *r)
     memset(r, 0, sizeof *r);
 }
 
-static bool out_of_time(const lowrank *w)
-{
-    double limit = w->s->solve.time_limit;
-    return limit > 0.0 && bdml_now() - w->started >= limit;
-}
-
 static bdml_status take_turns(lowrank *w, bdml_lowrank_report *report)
 {
     bdml_status status = BDML_OK;
     bdml_solve_result r = {0};
-    while (report->turns < w->s->alternations && !out_of_time(w)) {
+    while (report->turns < w->s->alternations && !bdml_time_is_up(w->h)) {
         BDML_GO(bdml_progress(w->h, "alternate", report->turns, w->s->alternations));
         bdml_relaxation_report relaxation = report->relaxation;
         BDML_GO(propose(w, report));
@@ -132,7 +126,7 @@ done:
 static bdml_status finish(lowrank *w)
 {
     bdml_solve_result r = {0};
-    if (out_of_time(w)) return BDML_OK;
+    if (bdml_time_is_up(w->h)) return BDML_OK;
     memcpy(w->V_try, w->V, sizeof *w->V * (size_t)w->r * (size_t)w->q);
     memcpy(w->lambda_try, w->lambda, sizeof *w->lambda * (size_t)w->q);
     BDML_TRY(lowrank_lambda_step(w, w->V_try, w->lambda_try, true, true, &r));

@@ -57,7 +57,6 @@ bdml_status lowrank_lambda_step(lowrank *w, double *V, double *lambda, bool warm
     if (w->idle > 0.0 && !last)
         s.gap = BDML_MIN(s.gap * BDML_MAX(1.0, SMALL * w->idle / w->result.upper), MOST_GAP);
     if (warm) s.warm_metric = warm_start(w, lambda);
-    if (s.time_limit > 0.0) s.time_limit = BDML_MAX(s.time_limit - (bdml_now() - w->started), 1e-3);
     BDML_GO(bdml_problem_solve(w->h, p, &s, r));
     if (!r->m || r->collapsed) goto done;
     if (w->s->full)

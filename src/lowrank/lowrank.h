@@ -27,9 +27,9 @@ typedef struct bdml_lowrank_settings {
     uint64_t seed;    /* of principal components where only a few of many are sought */
     double tolerance; /* stop when a turn lowers the objective by less than this share */
     int64_t bound;    /* steps spent on the joint lower bound; 0: none is computed */
-    bdml_relaxation_settings relaxation; /* step paper; margin, seed and time_limit are set here */
+    bdml_relaxation_settings relaxation; /* step paper; margin and seed are set here */
     bool exact_auto; /* step paper: bracket rho_sdp exactly where few dimensions are searched */
-    bdml_solve_settings solve; /* of the Lambda-step; time_limit is that of the whole */
+    bdml_solve_settings solve; /* of the Lambda-step */
 } bdml_lowrank_settings;
 
 typedef struct bdml_lowrank_report {

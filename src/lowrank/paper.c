@@ -81,10 +81,8 @@ static double soft_objective(void *user, const double *V)
 static bdml_relaxation_settings settings_of(const lowrank *w)
 {
     bdml_relaxation_settings s = w->s->relaxation;
-    double limit = w->s->solve.time_limit;
     s.margin = w->s->solve.margin;
     s.exact |= w->s->exact_auto && w->r <= EXACT_DIMENSIONS;
-    if (limit > 0.0) s.time_limit = BDML_MAX(limit - (bdml_now() - w->started), 1e-3);
     return s;
 }
 

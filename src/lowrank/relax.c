@@ -46,7 +46,6 @@ static bdml_solve_settings relaxed(const lowrank *w, bdml_set_kind set, const do
     s.warm_metric = warm;
     s.warm_multiplier = w->result.y;
     s.gap = BDML_MAX(STEP_GAP, s.gap);
-    s.time_limit = 0.0;
     s.save = NULL;
     s.resume = NULL;
     return s;

@@ -129,7 +129,6 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
     memset(r, 0, sizeof *r);
     b.report = report ? report : &unused;
     memset(b.report, 0, sizeof *b.report);
-    b.deadline = s->time_limit > 0.0 ? start + s->time_limit : 0.0;
     bdml_la_enter(h);
     BDML_GO(bdml_paper_check(h, s));
     BDML_GO(bdml_handle_child(h, &b.worker));
@@ -137,7 +136,6 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
     BDML_GO(bdml_search_told(&b, bdml_paper_problem(b.worker, n, d, x, ld, c, diagonal, &b.p)));
     BDML_GO(bdml_search_told(&b, bdml_mwu_new(b.worker, b.p, s, &b.w)));
     b.w->watch = h;
-    b.w->deadline = b.deadline;
     BDML_NEW(h, b.y, b.w->m);
     BDML_NEW(h, b.y_try, b.w->m);
     BDML_NEW(h, b.m, b.w->size);

@@ -11,7 +11,6 @@ typedef struct bdml_search {
     bool diagonal;
     const bdml_paper_settings *s;
     bdml_mwu *w;
-    double deadline;
     double L, U, U_start;
     double lower, *y;        /* proven, by y */
     double upper, *m;        /* cone: certified; lifted: the average at bound `upper` */

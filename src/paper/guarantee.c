@@ -40,7 +40,6 @@ bdml_paper_settings bdml_paper_from_options(const bdml_solve_options *solve,
     s.floor = o->weight_floor.value;
     if (solve->gap.given) s.gap = solve->gap.value;
     s.starts = (int)o->starts.value;
-    s.time_limit = solve->time_limit.value;
     return s;
 }
 
@@ -143,8 +142,8 @@ bdml_status bdml_guarantee_set(bdml_mwu *w, bdml_mwu_result *r)
     bdml_row_scaling scaling = s->scaling;
     double least;
     if (scaling == BDML_ROW_SCALING_AUTO)
-        scaling =
-            s->form == BDML_PAPER_LIFTED && s->delta == 0.0 ? BDML_ROW_SCALING_NONE : BDML_ROW_SCALING_WIDTH;
+        scaling = s->form == BDML_PAPER_LIFTED && s->delta == 0.0 ? BDML_ROW_SCALING_NONE
+                                                                  : BDML_ROW_SCALING_WIDTH;
     w->scaling = scaling;
     w->rows = w->form->count_rows(w);
     if (w->form->begin) w->form->begin(w);

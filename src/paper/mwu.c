@@ -228,7 +228,7 @@ static bdml_status keep_proof(bdml_mwu *w, bdml_mwu_result *r)
 }
 
 /* T rounds, or fewer when the average is good enough (delta > 0), or the proof is found. */
-static bdml_status stage(bdml_mwu *w, double T, double deadline, bool *done, bdml_mwu_result *r)
+static bdml_status stage(bdml_mwu *w, double T, bool *done, bdml_mwu_result *r)
 {
     double delta = w->s.delta;
     reset(w);
@@ -257,12 +257,12 @@ static bdml_status stage(bdml_mwu *w, double T, double deadline, bool *done, bdm
                 return BDML_OK;
             }
         }
-        BDML_TRY(look_up(w, r));
-        if (deadline > 0.0 && bdml_now() > deadline && !last) {
+        if (!last && bdml_time_is_up(w->watch)) {
             r->verdict = BDML_MWU_STOPPED;
             *done = true;
             return measure(w, r);
         }
+        BDML_TRY(look_up(w, r));
     }
     return BDML_OK;
 }
@@ -289,19 +289,19 @@ static bdml_status calibrate(bdml_mwu *w)
     return BDML_OK;
 }
 
-static bdml_status run_stages(bdml_mwu *w, double deadline, bdml_mwu_result *r)
+static bdml_status run_stages(bdml_mwu *w, bdml_mwu_result *r)
 {
     double last = w->epsilon;
     bool done = false;
     if (w->s.delta > 0.0 && !w->s.literal && !w->s.whole)
         for (double step = FIRST_STEP; step > 1.5 * last && !done; step *= 0.5) {
             w->epsilon = step;
-            BDML_TRY(stage(w, bdml_guarantee_rounds(w->rows, step), deadline, &done, r));
+            BDML_TRY(stage(w, bdml_guarantee_rounds(w->rows, step), &done, r));
         }
     r->epsilon = w->epsilon;
     if (done) return BDML_OK;
     r->epsilon = w->epsilon = last;
-    BDML_TRY(stage(w, r->T, deadline, &done, r));
+    BDML_TRY(stage(w, r->T, &done, r));
     if (done) return BDML_OK;
     r->verdict = BDML_MWU_ROUNDS;
     BDML_TRY(measure(w, r));
@@ -315,9 +315,8 @@ static bdml_status run_stages(bdml_mwu *w, double deadline, bdml_mwu_result *r)
 
 bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
 {
-    double start = bdml_now(), deadline = w->s.time_limit > 0.0 ? start + w->s.time_limit : 0.0;
+    double start = bdml_now();
     memset(r, 0, sizeof *r);
-    if (w->deadline > 0.0) deadline = w->deadline;
     if (!(bound > 0.0 && isfinite(bound)))
         return bdml_fail(w->h, BDML_ERR_ARGUMENT,
                          "the bound on the objective must be positive and finite, got %g", bound);
@@ -332,7 +331,7 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
     if (w->basis) w->basis->taken = 0;
     bdml_status status = bdml_guarantee_set(w, r);
     if (status == BDML_OK && w->observed) status = calibrate(w);
-    if (status == BDML_OK) status = run_stages(w, deadline, r);
+    if (status == BDML_OK) status = run_stages(w, r);
     r->exceeded = w->exceeded;
     r->rho = w->rho;
     r->eigen = w->basis ? w->basis->taken : 0;

@@ -67,12 +67,11 @@ typedef struct bdml_basis {
 } bdml_basis;
 
 struct bdml_mwu {
-    bdml_handle *h, *watch; /* watch: whose progress callback is told, and cancels */
+    bdml_handle *h,
+        *watch; /* watch: whose progress callback is told, and cancels; its clock counts */
     const bdml_operator *A;
     bdml_matrices X; /* lambda, l: of this round */
     bdml_paper_settings s;
-    double
-        deadline; /* on the clock of bdml_now, when the whole search ends; 0: the time limit of each run counts */
     const bdml_mwu_form *form;
     void *own; /* the form's, given to bdml_mwu_build */
     int d;

@@ -33,7 +33,6 @@ typedef struct bdml_paper_settings {
     double floor;             /* no weight falls under this share of the mean weight */
     double gap;               /* bisection ends at U - L <= gap U */
     int starts;               /* upper bounds tried at once before bisection; 0: none */
-    double time_limit;        /* seconds; 0: none */
 } bdml_paper_settings;
 
 bdml_paper_settings bdml_paper_defaults(bdml_paper_form form);

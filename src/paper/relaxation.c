@@ -223,7 +223,6 @@ static bdml_status prepare(search *b, bdml_margin *op, const bdml_constraints *c
     BDML_GO(bdml_mwu_build(b->h, &b->A, &bdml_full_matrices, NULL, 0, &settings, &bdml_relaxed_form,
                            &b->relaxed, &b->w));
     b->U_most = trace * b->relaxed.g_trace;
-    if (b->s->time_limit > 0.0) b->w->deadline = bdml_now() + b->s->time_limit;
 done:
     return status;
 }
@@ -251,7 +250,7 @@ static bdml_status solve_exact(search *b, bdml_solve_result *solution)
     bdml_relaxation_report *r = b->r;
     double start = bdml_now();
     BDML_TRY(bdml_relaxation_exact(b->h, x->op, b->A.c, x->d, x->trace, b->s->margin, b->s->gap,
-                                   b->s->time_limit, b->L > 0.0 ? b->y : NULL, solution));
+                                   b->L > 0.0 ? b->y : NULL, solution));
     r->exact_seconds = bdml_now() - start;
     if (solution->outcome == BDML_INFEASIBLE) {
         r->infeasible = true;

@@ -43,8 +43,7 @@ typedef struct bdml_relaxation_settings {
     double (*value)(void *user, const double *Q);
     void *user;
     uint64_t seed;
-    bool exact;        /* bracket rho_sdp by the certified solver too */
-    double time_limit; /* seconds for each of the two solves; 0: none */
+    bool exact; /* bracket rho_sdp by the certified solver too */
 } bdml_relaxation_settings;
 
 typedef struct bdml_relaxation_report {
@@ -87,7 +86,7 @@ bdml_status bdml_relaxation_q_step(bdml_handle *h, bdml_margin *op, const bdml_c
 /* rho_sdp by the certified solver: M >= 0, trace(M) = trace. result as bdml_problem_solve fills it; warm: multipliers
  * to start from, or NULL. */
 bdml_status bdml_relaxation_exact(bdml_handle *h, const bdml_margin *op, const bdml_constraints *c,
-                                  int d, double trace, double margin, double gap, double time_limit,
+                                  int d, double trace, double margin, double gap,
                                   const double *warm, bdml_solve_result *result);
 
 #endif

@@ -9,7 +9,7 @@
 #include "paper/relaxation.h"
 
 bdml_status bdml_relaxation_exact(bdml_handle *h, const bdml_margin *op, const bdml_constraints *c,
-                                  int d, double trace, double margin, double gap, double time_limit,
+                                  int d, double trace, double margin, double gap,
                                   const double *warm, bdml_solve_result *result)
 {
     bdml_status status = BDML_OK;
@@ -22,7 +22,6 @@ bdml_status bdml_relaxation_exact(bdml_handle *h, const bdml_margin *op, const b
     s.margin = margin;
     s.hard = true;
     s.gap = gap;
-    s.time_limit = time_limit;
     s.warm_multiplier = warm;
     BDML_NEW(h, x, (size_t)c->n * (size_t)d);
     bdml_margin_points(op, x);

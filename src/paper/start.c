@@ -88,7 +88,6 @@ static bdml_status new_trial(bdml_search *b, trial *t)
     if (status == BDML_OK) status = bdml_mwu_new(t->h, t->p, b->s, &t->w);
     if (status != BDML_OK) return bdml_fail(b->h, status, "%s", bdml_last_error(t->h));
     t->w->watch = b->h;
-    t->w->deadline = b->deadline;
     return BDML_OK;
 }
 

@@ -12,6 +12,13 @@ typedef struct attempt {
     bool refused; /* k.reason says why */
 } attempt;
 
+/* A user who stops a solve gets the proof of what it found; the clock ends that too. */
+static bool is_late(void *user)
+{
+    const bdml_handle *h = user;
+    return h->deadline > 0.0 && bdml_now() >= h->deadline;
+}
+
 static void prove_text(attempt *a, FILE *f)
 {
     if (setjmp(a->k.door)) {
@@ -52,6 +59,8 @@ bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evide
     FILE *f = NULL;
 
     BDML_NEW(h, a, 1);
+    a->k.stop = is_late;
+    a->k.user = h;
     BDML_GO(bdml_certificate_text(h, model, e, data, &text, &size));
     f = fmemopen(text, size, "r");
     if (!f) {
@@ -60,6 +69,7 @@ bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evide
     }
     a->k.threads = bdml_threads(h);
     prove_text(a, f);
+    if (a->refused) BDML_GO(bdml_deadline_check(h, "proof"));
     *out = outcome(a);
 done:
     if (f) fclose(f);

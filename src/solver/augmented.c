@@ -37,9 +37,8 @@ bool bdml_limit_reached(bdml_engine *e)
     bdml_course *course = &e->course;
     bdml_stop stop = course->stop;
     if (course->iterations >= e->s->max_iter) stop = BDML_STOP_ITERATIONS;
-    if (e->s->time_limit > 0.0 && bdml_now() - course->started >= e->s->time_limit)
-        stop = BDML_STOP_TIME;
-    if (bdml_progress(e->h, "solve", course->iterations, 0) != BDML_OK) {
+    if (bdml_time_is_up(e->h)) stop = BDML_STOP_TIME;
+    if (stop != BDML_STOP_TIME && bdml_progress(e->h, "solve", course->iterations, 0) != BDML_OK) {
         e->h->error[0] = '\0'; /* not a failure: the best so far is kept */
         stop = BDML_STOP_CANCELLED;
     }

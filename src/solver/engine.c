@@ -102,15 +102,14 @@ done:
 
 /* The reduction left out a little (columns that depend on each other only to the digits of a
  * file): go on in the whole space from what was found. One look there is mostly all it takes,
- * and what is reported then holds for the data as they are. `spent`: seconds of this run so far. */
+ * and what is reported then holds for the data as they are. */
 static bdml_status solve_whole(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
-                               const bdml_stage *stage, double spent, bdml_solve_result *r)
+                               const bdml_stage *stage, bdml_solve_result *r)
 {
     BDML_TRY(bdml_problem_unreduced(h, p));
     bdml_solve_settings warm = *s;
     warm.max_iter = BDML_MAX(s->max_iter - stage->iterations, 1);
     if (!s->hard) warm.C = stage->C;
-    if (s->time_limit > 0.0) warm.time_limit = BDML_MAX(s->time_limit - spent, 1e-3);
     BDML_TRY(solve_on(h, p->whole, &warm, stage, r));
     r->iterations += stage->iterations;
     r->seconds += stage->seconds;
@@ -123,7 +122,7 @@ static bdml_status solve_whole(bdml_handle *h, bdml_problem *p, const bdml_solve
 /* What was found in the span becomes the start in the whole space. When it was cut short, the state
  * saved there is the one to go on from, and none is saved here. */
 static bdml_status go_on_whole(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
-                               bdml_stage *stage, double spent, bdml_solve_result *r)
+                               bdml_stage *stage, bdml_solve_result *r)
 {
     bdml_solve_result first = *r;
     bdml_solve_settings warm = *s;
@@ -143,7 +142,7 @@ static bdml_status go_on_whole(bdml_handle *h, bdml_problem *p, const bdml_solve
     warm.warm_multiplier = first.y;
     warm.resume = NULL;
     if (cut) warm.save = NULL;
-    bdml_status status = solve_whole(h, p, &warm, stage, spent, r);
+    bdml_status status = solve_whole(h, p, &warm, stage, r);
     r->cut = r->cut || cut;
     bdml_solve_result_free(&first);
     return status;
@@ -167,13 +166,12 @@ static bdml_status solve_stages(bdml_handle *h, bdml_problem *p, const bdml_solv
                                 bdml_solve_result *r)
 {
     bdml_stage stage = {0};
-    double began = bdml_now();
     BDML_TRY(unreduced(h, &p, s));
     if (s->save || s->resume) bdml_identity_make(p, s, stage.identity);
     if (s->resume) BDML_TRY(bdml_state_stage(h, s->resume, &stage));
-    if (stage.whole) return solve_whole(h, p, s, &stage, 0.0, r);
+    if (stage.whole) return solve_whole(h, p, s, &stage, r);
     BDML_TRY(solve_on(h, p, s, &stage, r));
-    return p->exact ? BDML_OK : go_on_whole(h, p, s, &stage, bdml_now() - began, r);
+    return p->exact ? BDML_OK : go_on_whole(h, p, s, &stage, r);
 }
 
 bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,

@@ -24,7 +24,6 @@ bdml_solve_settings bdml_solve_from_options(const bdml_solve_options *o)
     s.softness = o->softness.value;
     s.gap = o->gap.value;
     s.max_iter = o->max_iter.value;
-    s.time_limit = o->time_limit.value;
     return s;
 }
 
@@ -65,8 +64,5 @@ bdml_status bdml_check_settings(bdml_handle *h, const bdml_solve_settings *s)
     if (s->save && !(s->save_every >= 0.0))
         return bdml_fail(h, BDML_ERR_ARGUMENT, "every must be at least 0 seconds, got %g",
                          s->save_every);
-    if (!(s->time_limit >= 0.0))
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "time-limit must be at least 0, got %g",
-                         s->time_limit);
     return BDML_OK;
 }

@@ -23,7 +23,7 @@ typedef enum bdml_set_kind {
 } bdml_set_kind;
 
 /* All that a solve knows between two rounds, as numbers: it goes on from there to the same bits. Tied
- * to the problem and the settings (but max_iter and time_limit) by fingerprints in it. */
+ * to the problem and the settings (but max_iter) by fingerprints in it. */
 typedef struct bdml_solve_state {
     int64_t count;
     double *number;
@@ -42,7 +42,6 @@ typedef struct bdml_solve_settings {
     double C;                      /* when > 0: C itself, and softness is not read */
     double gap;                    /* stop at (upper - lower) <= gap * |upper|; > 0 */
     int64_t max_iter;              /* projections at most; >= 1 */
-    double time_limit;             /* seconds; 0: none */
     const double *warm_metric;     /* d*d (or d when diagonal), or NULL */
     const double *warm_multiplier; /* m, or NULL */
     /* Checkpoints: `save` gets the state every save_every seconds (0: every round), and that of the

@@ -13,6 +13,7 @@
 #include "train/plan.h"
 #include "train/tuning.h"
 
+static const double TIME = 0.3; /* of what is left; training itself takes the rest */
 enum { FOLDS_SMALL = 5, FOLDS_LARGE = 3, FEW = 500, SCALES = 3, VOTES = 8, MOST_VOTES = 21 };
 static const bdml_scaling scales[SCALES] = {BDML_SCALE_NONE, BDML_SCALE_ZSCORE, BDML_SCALE_MINMAX};
 static const int votes[VOTES] = {1, 3, 5, 7, 9, 11, 15, MOST_VOTES};
@@ -28,6 +29,7 @@ typedef struct search {
     int vote[VOTES];
     int32_t *fold;
     int64_t *wrong; /* per fold, scale, value and vote; -1: could not be fitted */
+    bool *finished; /* per fold, scale and value */
     int64_t refused;
     char why[BDML_ERROR_SIZE]; /* the first job that could not */
 } search;
@@ -131,6 +133,7 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     o.neighbors.neighbors.automatic = false;
     BDML_GO(split_fold(own, s, (int)(job / fits), &train, &test));
     status = bdml_train_method(own, &o, s->method, train, NULL, &model);
+    if (status == BDML_OK) status = bdml_jobs_check(own);
     if (status == BDML_ERR_DATA || status == BDML_ERR_INFEASIBLE || status == BDML_ERR_LAPACK) {
         note_refusal(own, job, s);
         status = BDML_OK;
@@ -147,11 +150,21 @@ done:
 
 /* ---- choice ------------------------------------------------------------------------------------------- */
 
+/* Folds that were not finished in time count for nobody. */
+static bool is_whole(const search *s, int fold)
+{
+    int fits = s->scales * s->values;
+    for (int fit = 0; fit < fits; fit++)
+        if (!s->finished[fold * fits + fit]) return false;
+    return true;
+}
+
 /* Errors of a candidate over all folds, or -1: some fold could not be fitted. */
 static int64_t wrong_of(const search *s, int fit, int vote)
 {
     int64_t sum = 0;
     for (int f = 0; f < s->folds; f++) {
+        if (!is_whole(s, f)) continue;
         int64_t wrong = s->wrong[(f * s->scales * s->values + fit) * s->votes + vote];
         if (wrong < 0) return -1;
         sum += wrong;
@@ -173,15 +186,26 @@ static bool find_best(const search *s, bdml_options *o)
     return least >= 0;
 }
 
+static void say_late(bdml_handle *h, const search *s)
+{
+    int folds = 0;
+    for (int f = 0; f < s->folds; f++) folds += is_whole(s, f);
+    bdml_log(h, BDML_LOG_WARNING,
+             "the time limit cut the choice of settings short: %d of %d folds made it%s", folds,
+             s->folds, folds == 0 ? ", the first of each stands" : "");
+}
+
 static bdml_status cross_validate(bdml_handle *h, search *s, bdml_options *o)
 {
     bdml_status status = BDML_OK;
     int jobs;
+    bool late = false;
 
     s->folds = (int)BDML_MIN(s->data->n, s->data->n <= FEW ? FOLDS_SMALL : FOLDS_LARGE);
     s->refused = jobs = s->folds * s->scales * s->values;
     BDML_NEW(h, s->fold, s->data->n);
     BDML_NEW(h, s->wrong, jobs * s->votes);
+    BDML_NEW(h, s->finished, jobs);
     for (int i = 0; i < jobs * s->votes; i++) s->wrong[i] = -1;
     BDML_GO(bdml_split_folds(h, s->data->n, s->data->y, s->folds, (uint64_t)o->general.seed.value,
                              0, s->fold));
@@ -190,13 +214,18 @@ static bdml_status cross_validate(bdml_handle *h, search *s, bdml_options *o)
                      .count = jobs,
                      .workers = bdml_threads(h),
                      .run = run_job,
-                     .user = s};
+                     .user = s,
+                     .until = bdml_time_share(h, TIME),
+                     .finished = s->finished,
+                     .late = &late};
     BDML_GO(bdml_jobs_run(h, &run));
+    if (late) say_late(h, s);
     if (!find_best(s, o))
         status = bdml_fail(h, BDML_ERR_DATA, "no choice could be fitted in every fold: %s", s->why);
 done:
     free(s->fold);
     free(s->wrong);
+    free(s->finished);
     return status;
 }
 

@@ -154,13 +154,15 @@ bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *
             "the metric has distortion %.4g where %g was asked for: the lifted form holds its cap "
             "only as far as its rounds go; solver engine and mwu-cone hold it exactly",
             s->result->kappa, s->settings->K);
-    if (s->result->stop == BDML_STOP_CANCELLED && !s->result->m)
+    bool late = s->result->stop == BDML_STOP_TIME;
+    if ((late || s->result->stop == BDML_STOP_CANCELLED) && !s->result->m)
         return bdml_fail(h, BDML_ERR_CANCELLED,
-                         "stopped on request before a metric that meets the margins was found");
+                         "%s before a metric that meets the margins was found",
+                         late ? "the time limit was over" : "stopped on request");
     if (s->result->outcome != BDML_INFEASIBLE && !s->result->m)
         return bdml_fail(h, BDML_ERR_DATA,
                          "stopped before a metric that meets the margins was found; raise max-iter "
-                         "(solvers mwu: rounds) or time-limit");
+                         "(solvers mwu: rounds)");
     BDML_TRY(make_evidence(h, s, model->d, &model->evidence));
     BDML_TRY(bdml_describe_claim(h, s, model));
     if (s->result->outcome == BDML_INFEASIBLE) {

@@ -122,6 +122,18 @@ bdml_status bdml_describe_proven(bdml_handle *h, bool rounding, const char *help
     return tell(h, model, "certificate", o);
 }
 
+bdml_status bdml_describe_unproven(bdml_handle *h, bdml_model *model)
+{
+    static const char *const ends[] = {"lower", "upper", "gap"};
+    json_t *o = json_incref(part_of(h, model, "certificate"));
+    json_t *upper = json_object_get(o, "upper"); /* approximate: none, the objective stands there */
+    if (upper) bdml_json_put(&o, "objective", json_incref(upper));
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) json_object_del(o, ends[k]);
+    bdml_json_put(&o, "status", json_string("unproven"));
+    bdml_json_put(&o, "stopped_by", json_string("time"));
+    return tell(h, model, "certificate", o);
+}
+
 bdml_status bdml_describe_claim(bdml_handle *h, const bdml_solved *s, bdml_model *model)
 {
     const bdml_solve_result *r = s->result;
@@ -141,8 +153,8 @@ static json_t *candidate_json(const bdml_plan *p, const bdml_selection *s, int n
     bdml_json_put(&o, "passes", json_integer(bdml_candidate_again(p, c) + 1));
     bdml_json_put(&o, "weight", json_real(p->effort[c.effort].weight));
     bdml_json_put(&o, "distortion", json_real(p->cap[c.cap]));
-    bdml_json_put(&o, "error", json_real(s->mean[number]));
-    bdml_json_put(&o, "standard_error", json_real(s->se[number]));
+    bdml_json_put(&o, "error", bdml_json_real(s->mean[number]));
+    bdml_json_put(&o, "standard_error", bdml_json_real(s->se[number]));
     bdml_json_put(&o, "folds", json_integer(s->parts[number]));
     return o;
 }
@@ -151,7 +163,7 @@ static json_t *candidate_json(const bdml_plan *p, const bdml_selection *s, int n
 static json_t *evidence_json(const bdml_plan *p, const bdml_selection *s)
 {
     json_t *o = candidate_json(p, s, s->best);
-    bdml_json_put(&o, "difference", json_real(s->gain));
+    bdml_json_put(&o, "difference", bdml_json_real(s->gain));
     bdml_json_put(&o, "standard_error_corrected", bdml_json_real(s->gain_error));
     bdml_json_put(&o, "standard_errors_asked", json_real(p->slack));
     bdml_json_put(&o, "kept", json_boolean(s->chosen == s->untouched));
@@ -176,8 +188,9 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
     bdml_json_put(&o, "tried", tried);
     if (plan->unseen)
         bdml_json_put(&o, "task", bdml_json_word(BDML_WORDS(TASK), BDML_TASK_RETRIEVE));
-    if (plan->unseen && s->untouched >= 0)
+    if (plan->unseen && s->untouched >= 0 && s->best >= 0)
         bdml_json_put(&o, "best_versus_untouched", evidence_json(plan, s));
+    if (s->late) bdml_json_put(&o, "stopped_by", json_string("time"));
     return tell(h, model, "selection", o);
 }
 

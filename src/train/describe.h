@@ -9,6 +9,8 @@
 
 /* "certificate", "history" and the time of the solve. */
 bdml_status bdml_describe_claim(bdml_handle *h, const bdml_solved *s, bdml_model *model);
+/* The same for a claim that there was no time to prove: the objective, as the solver reckons it. */
+bdml_status bdml_describe_unproven(bdml_handle *h, bdml_model *model);
 /* What was proven of the claim takes the place of what the solver said: status, ends and gap, or what the proof
  * is about. rounding: that is what keeps it from being optimal; help: what would help, or "". */
 bdml_status bdml_describe_proven(bdml_handle *h, bool rounding, const char *help,

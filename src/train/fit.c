@@ -204,7 +204,6 @@ bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool 
     if (!precise) {
         s->gap = f->plan->rough_gap;
         s->max_iter = f->plan->rough_steps;
-        s->time_limit = 0.0;
     }
     if (f->plan->paper) { /* it makes its own problem */
         s->hard = true;

@@ -213,7 +213,8 @@ static bdml_status run_set(bdml_handle *own, void *user, int64_t job)
     BDML_GO(bdml_fit_open(own, plan, &part->t, plan->reference[0], &f));
     BDML_GO(bdml_reference_apply(own, &f.reference, part->test, part->vx, &n.vp, &own_vp));
     if (plan->cap[0] == 1.0) BDML_GO(note_errors(&n, &f, NULL, &n.record[0]));
-    status = bdml_sweep_run(&w);
+    BDML_GO(bdml_sweep_run(&w));
+    status = bdml_jobs_check(own);
 done:
     bdml_sweep_free(&w);
     bdml_fit_close(&f);
@@ -264,31 +265,65 @@ static void drop(path_result *p)
     bdml_plan_free(&p->plan);
 }
 
+/* Of the time left, for the solves; the choices in the last sets take the rest. */
+static const double SETS_BY = 0.85;
+
+/* The sets that were finished, one after the other: all rows and a split at least. */
+static bdml_status keep_sets(bdml_handle *h, int sets, path_result *p)
+{
+    if (sets == p->splits + 1) return BDML_OK;
+    if (sets < 2)
+        return bdml_fail(h, BDML_ERR_CANCELLED,
+                         "the time limit was over before the path of all rows and of one split");
+    bdml_log(h, BDML_LOG_WARNING,
+             "the time limit was over after %d of %d splits: the figures are over those", sets - 1,
+             p->splits);
+    p->splits = sets - 1;
+    return BDML_OK;
+}
+
 /* As many sets beside each other as there are threads: no more copies of the data are needed. */
 static bdml_status run_sets(bdml_handle *h, const bdml_dataset *data, path_result *p)
 {
     bdml_status status = BDML_OK;
-    int sets = p->splits + 1, beside = BDML_MIN(bdml_threads(h), sets);
+    int sets = p->splits + 1, beside = BDML_MIN(bdml_threads(h), sets), done = 0;
+    double until = bdml_time_share(h, SETS_BY);
     bdml_part *parts = NULL;
     int64_t *order = NULL;
+    bool *finished = NULL;
 
     BDML_NEW(h, parts, beside);
+    BDML_NEW(h, finished, beside);
     BDML_NEW(h, order, data->n);
-    for (int set = 0; set < sets; set += beside) {
+    for (int set = 0; set < sets && done == set; set += beside) {
         int count = BDML_MIN(beside, sets - set);
         for (int i = 0; i < count; i++) BDML_GO(make_set(h, data, set + i, order, p, &parts[i]));
         batch b = {p, set, parts};
-        bdml_jobs jobs = {"path", set, sets, count, bdml_threads(h), run_set, &b, NULL};
+        bdml_jobs jobs = {.what = "path",
+                          .done = set,
+                          .total = sets,
+                          .count = count,
+                          .workers = bdml_threads(h),
+                          .run = run_set,
+                          .user = &b,
+                          .until = until,
+                          .finished = finished};
         BDML_GO(bdml_jobs_run(h, &jobs));
         for (int i = 0; i < count; i++) {
-            BDML_GO(choose(h, set + i, &parts[i], p));
+            if (finished[i] && done == set + i) {
+                BDML_GO(choose(h, set + i, &parts[i], p));
+                done++;
+            }
+            finished[i] = false;
             bdml_part_free(&parts[i]);
         }
     }
+    status = keep_sets(h, done, p);
 done:
     for (int i = 0; parts && i < beside; i++) bdml_part_free(&parts[i]);
     free(parts);
     free(order);
+    free(finished);
     return status;
 }
 
@@ -317,7 +352,9 @@ bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_path: data must not be NULL");
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
+    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = path(h, &h->options, data, json);
+    bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

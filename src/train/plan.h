@@ -106,7 +106,12 @@ typedef enum bdml_weighing {
     BDML_WEIGH_ALIKE
 } bdml_weighing;
 
-enum { BDML_PLAN_CAPS = 100, BDML_PLAN_EFFORTS = 2, BDML_PLAN_SCORES = 2 };
+enum {
+    BDML_PLAN_CAPS = 100,
+    BDML_PLAN_EFFORTS = 2,
+    BDML_PLAN_SCORES = 2,
+    BDML_PLAN_MOST = BDML_PLAN_CAPS * BDML_PLAN_EFFORTS * BDML_PLAN_SCORES /* of one reference */
+};
 
 /* How hard impostors are pushed away. */
 typedef struct bdml_effort {
@@ -215,7 +220,7 @@ bdml_status bdml_fit_pull(bdml_fit *f);
 bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *before, const double *m,
                                  const bdml_constraints **c, bdml_constraints **own);
 /* The problem of these constraints and the settings of its solves but for weight, K and the start. Not precise: to a
- * gap that ranks candidates, without a time limit, since a choice must not depend on the clock. */
+ * gap that ranks candidates. */
 bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool precise,
                              bdml_problem **problem, bdml_solve_settings *s);
 /* This weight of missed margins, into the settings. */
@@ -303,6 +308,7 @@ bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_pa
 /* What was tried and what came out. */
 typedef struct bdml_selection {
     int chosen; /* number of the candidate */
+    bool late;  /* time cut it short: chosen from what was known by then */
     int candidates;
     double *mean,
         *se;    /* error of each in percent, NaN: could not be fitted; and its standard error */
@@ -344,7 +350,8 @@ bdml_status bdml_say_infeasible(bdml_handle *h, const bdml_evidence *e);
 /* ---- proof (prove.c) ------------------------------------------------------------------------------------------ */
 
 /* Put the claim of a trained model before the prover, and claim what it proves and no more. BDML_ERR_INFEASIBLE: it
- * is a proof; BDML_ERR_DATA, with what would help: the digits of doubles are too few to prove anything. */
+ * is a proof; BDML_ERR_DATA, with what would help: the digits of doubles are too few to prove anything. The deadline
+ * leaves a model without a claim. */
 bdml_status bdml_prove_claim(bdml_handle *h, const bdml_dataset *data, bdml_model *model);
 
 /* ---- the last fit (final.c) ------------------------------------------------------------------------------------ */

@@ -168,6 +168,20 @@ static bdml_status claim_lower(bdml_handle *h, const bdml_dataset *data, bdml_mo
     return bdml_describe_proven(h, false, "", model);
 }
 
+/* ---- no time ------------------------------------------------------------------------------------------------- */
+
+/* The deadline came first: the metric stands, and nothing is claimed of it. Without a metric there is nothing left. */
+static bdml_status claim_nothing(bdml_handle *h, bdml_model *model)
+{
+    if (!model->l) return BDML_ERR_CANCELLED;
+    bdml_evidence_free(model->evidence);
+    model->evidence = NULL;
+    bdml_log(h, BDML_LOG_WARNING,
+             "the time limit was over before the proof: nothing is claimed of the metric; a larger "
+             "--time-limit leaves time for it");
+    return bdml_describe_unproven(h, model);
+}
+
 /* ---- entry --------------------------------------------------------------------------------------------------- */
 
 bdml_status bdml_prove_claim(bdml_handle *h, const bdml_dataset *data, bdml_model *model)
@@ -177,6 +191,8 @@ bdml_status bdml_prove_claim(bdml_handle *h, const bdml_dataset *data, bdml_mode
     bdml_status status = claim == BDML_CLAIM_INFEASIBLE    ? claim_infeasible(h, data, model)
                          : claim == BDML_CLAIM_APPROXIMATE ? claim_lower(h, data, model)
                                                            : claim_bracket(h, data, model);
+    if (status == BDML_ERR_CANCELLED && h->deadline > 0.0 && bdml_now() >= h->deadline)
+        status = claim_nothing(h, model);
     bdml_phase_leave(h, previous);
     return status;
 }

@@ -14,8 +14,9 @@
 
 #include <stdlib.h>
 
-static const double KEEP = 0.5; /* standard errors above the best that the second round takes */
-enum { FAMILIES = 2 };          /* of references that go on */
+static const double TIME = 0.45; /* of what is left: the last fit and its proof take the rest */
+static const double KEEP = 0.5;  /* standard errors above the best that the second round takes */
+enum { FAMILIES = 2 };           /* of references that go on */
 
 /* Everything the selection works with. */
 typedef struct selection {
@@ -29,6 +30,8 @@ typedef struct selection {
     bool *wanted;  /* per candidate: still in the race */
     double *mean, *se;
     int done;                  /* parts scored so far */
+    double until;              /* when the choice is made from what is known; 0: never */
+    bool late;                 /* it was so */
     char why[BDML_ERROR_SIZE]; /* the first part that could not be fitted */
 } selection;
 
@@ -50,31 +53,45 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
     const bdml_plan *p = s->plan;
     int job = s->done * p->references + (int)k, part = job / p->references;
     bdml_candidate c = {.reference = job % p->references};
-    double *error = s->error + (size_t)job * (size_t)(p->scores * p->efforts * p->caps);
+    int size = p->scores * p->efforts * p->caps;
+    double *kept = s->error + (size_t)job * (size_t)size, error[BDML_PLAN_MOST];
     bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS], any = false;
 
+    memcpy(error, kept, sizeof *kept * (size_t)size);
     for (c.effort = 0; c.effort < p->efforts; c.effort++)
         for (c.cap = 0; c.cap < p->caps; c.cap++) {
             int place = c.effort * p->caps + c.cap;
             any |= wanted[place] = is_wanted(s, c) && isnan(error[place]);
         }
-    if (!any || (!s->alone && bdml_checkpoint_take_job(s->h, job, error))) return BDML_OK;
+    if (!any || (!s->alone && bdml_checkpoint_take_job(s->h, job, kept))) return BDML_OK;
     bdml_status status = bdml_score_part(own, p, &s->parts.part[part], c.reference, wanted, error);
-    if (s->alone) return status == BDML_ERR_DATA ? BDML_OK : status;
     /* A job cut short has solved nothing to its end: its scores are not kept. */
-    if (status == BDML_OK && !bdml_jobs_stopped(own)) bdml_checkpoint_put_job(s->h, job, error);
+    if (bdml_jobs_stopped(own)) return status;
+    memcpy(kept, error, sizeof *kept * (size_t)size);
+    if (s->alone) return status == BDML_ERR_DATA ? BDML_OK : status;
+    if (status == BDML_OK) bdml_checkpoint_put_job(s->h, job, error);
     return status;
 }
 
 /* Score the candidates in the race on the parts s->done .. to-1. A part that cannot be fitted (too few neighbours,
- * say) keeps its NaN, and its reason stands in s->why. */
+ * say) keeps its NaN, and its reason stands in s->why. Where time cuts a round short those before it count alone; of
+ * the first round, what was scored. */
 static bdml_status run_round(selection *s, const char *what, int to)
 {
     int count = (to - s->done) * s->plan->references;
-    bdml_jobs jobs = {
-        what, 0, count, count, bdml_threads(s->h), run_job, s, s->alone ? NULL : s->why};
+    bool late = false;
+    bdml_jobs jobs = {.what = what,
+                      .total = count,
+                      .count = count,
+                      .workers = bdml_threads(s->h),
+                      .run = run_job,
+                      .user = s,
+                      .until = s->until,
+                      .late = &late,
+                      .why = s->alone ? NULL : s->why};
     BDML_TRY(bdml_jobs_run(s->h, &jobs));
-    s->done = to;
+    if (!late || s->done == 0) s->done = to;
+    s->late = s->late || late;
     return BDML_OK;
 }
 
@@ -200,7 +217,7 @@ static bdml_status pick_references(selection *s, bdml_selection *out)
     int kept = 0;
     for (int r = 0; r < alone.references; r++) {
         out->alone_kind[r] = alone.reference[r];
-        out->alone_parts[r] = s->wanted[r] ? s->parts.count : s->parts.first;
+        out->alone_parts[r] = s->wanted[r] ? s->done : s->parts.first;
         if (stays[r]) plan->reference[kept++] = alone.reference[r];
     }
     if (kept > 0) plan->references = kept; /* else the candidates will tell why there is none */
@@ -284,6 +301,13 @@ static bdml_status run(selection *s, bdml_selection *out)
     out->candidates = s->size;
     out->chosen = choose(s);
     weigh_evidence(s, out);
+    out->late = s->late;
+    if (s->late)
+        bdml_log(h, BDML_LOG_WARNING,
+                 "the time limit cut the choice of reference, distortion and weight short: it was "
+                 "made from what was known by then");
+    /* nothing is known: the space as it is, or the first reference, at the smallest cap */
+    if (out->chosen < 0 && s->late) out->chosen = BDML_MAX(out->untouched, 0);
     for (int k = 0; k < s->size; k++) out->parts[k] = s->wanted[k] ? s->done : s->parts.first;
     if (out->chosen < 0)
         status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
@@ -296,6 +320,8 @@ bdml_status bdml_select(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
                         bdml_selection *out)
 {
     selection s = {.h = h, .plan = plan};
+    if (!h->checkpoint)
+        s.until = bdml_time_share(h, TIME); /* else what is scored is kept, to go on from */
     *out = (bdml_selection){0};
     bdml_status status = bdml_parts_make(h, plan, t, &s.parts);
     if (status == BDML_OK) status = run(&s, out);

@@ -8,6 +8,9 @@
 
 #include "linalg/linalg.h"
 
+/* Of the time left: iterations end with the best so far, the rest is for a proof and for what follows. */
+static const double SOLVE_BY = 0.7, FIT_BY = 0.93, PROVE_BY = 0.9;
+
 static bdml_status check_data(bdml_handle *h, const bdml_dataset *data)
 {
     if (data->n < 2)
@@ -75,7 +78,12 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     int d = prepare.d_out;
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
     bdml_training t = {data->n, d, x, data->y, data->classes, given, target};
+    h->stop_by = bdml_time_share(h, method->fit == bdml_fit_bdml ? SOLVE_BY : FIT_BY);
     BDML_GO(method->fit(h, o, &t, model));
+    if (bdml_time_is_up(h))
+        bdml_log(h, BDML_LOG_WARNING, "the time limit ended method %s with the best so far",
+                 method->name);
+    bdml_deadline_lift(h);
     bdml_yes_no_auto keep = (bdml_yes_no_auto)o->train.keep_points.value;
     if (!target) BDML_GO(bdml_model_keep_points(h, keep, model, data->n, x, data->y));
     if (given) BDML_GO(bdml_calibrate(h, data, given, model));
@@ -178,8 +186,12 @@ bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_da
     if (data->source && learns_from_classes(o, method, constraints))
         BDML_TRY(bdml_dataset_need_classes(h, data)); /* said in the words of the file */
     BDML_TRY(bdml_checkpoint_open(h, o, data));
+    double deadline = h->deadline;
     bdml_status status = bdml_train_method(h, o, method, data, constraints, out);
+    h->deadline = deadline;
+    h->deadline = bdml_time_share(h, PROVE_BY);
     if (*out && (*out)->evidence) status = bdml_prove_claim(h, data, *out);
+    bdml_deadline_lift(h);
     if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) {
         bdml_free_model(*out);
         *out = NULL;
@@ -194,5 +206,8 @@ bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
     if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_train: data must not be NULL");
-    return bdml_train_with(h, &h->options, data, constraints, out);
+    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
+    bdml_status status = bdml_train_with(h, &h->options, data, constraints, out);
+    bdml_deadline_end(h, timed);
+    return status;
 }
