@@ -1,13 +1,7 @@
 #!/bin/sh
 # test_retrieve_cli.sh - retrieve as a user runs it: the table, the grid, its picture, and what is refused.
 set -eu
-bdml=$BDML_COMMAND
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { grep -q -- "$2" "$1" || { cat "$1" >&2; fail "$1 lacks: $2"; }; }
+. "$BDML_SOURCE/tests/shell_tools.sh"
 
 # 8 classes at the corners of a cube, 12 rows each, beside one loud column.
 awk 'BEGIN {

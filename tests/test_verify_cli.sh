@@ -1,13 +1,7 @@
 #!/bin/sh
 # test_verify_cli.sh - verify, train --pairs-file, predict --pairs, info and certify as a user runs them.
 set -eu
-bdml=$BDML_COMMAND
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() { echo "FAILED: $*" >&2; exit 1; }
-has() { grep -q -- "$2" "$1" || { cat "$1" >&2; fail "$1 lacks: $2"; }; }
+. "$BDML_SOURCE/tests/shell_tools.sh"
 
 # 60 people in 3 folds, 2 pictures each: 2 columns that tell people apart, 4 loud ones that do not. Plain
 # arithmetic instead of random numbers, so that every awk gives the same.
