@@ -113,6 +113,15 @@ static void alter_words(bdml_handle *h, bdml_model *model, bdml_dataset *data)
     json_object_set_new(o, "status", json_string("stopped"));
     refute(h, model, data, "description");
     json_object_set_new(o, "status", json_string("optimal"));
+    json_t *spread = json_object_get(model->info, "feature_spread");
+    double was = json_number_value(json_array_get(spread, 1));
+    json_array_set_new(spread, 1, json_real(was * (1 + 1e-6)));
+    refute(h, model, data, "spread");
+    json_array_set_new(spread, 1, json_real(was));
+    json_t *label = json_incref(json_object_get(model->info, "label_column"));
+    json_object_set_new(model->info, "label_column", json_string("another"));
+    refute(h, model, data, "names");
+    json_object_set_new(model->info, "label_column", label);
 }
 
 static void test_refutes(void **state)

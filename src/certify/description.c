@@ -39,16 +39,57 @@ static bool same_names(int count, char *const *a, char *const *b)
     return true;
 }
 
-/* Class 3 is called what the data call it; so are the columns. */
+/* Class 3 is called what the data call it; so are the columns, and the one of the labels where the data name it. */
 static void check_names(bdml_plain *w)
 {
     const bdml_model *m = w->model;
+    const char *label = json_string_value(json_object_get(m->info, "label_column"));
+    bool told = label && w->data->label_name;
     bool same = m->classes == w->data->classes &&
                 same_names(m->classes, m->class_name, w->data->class_name) &&
-                same_names(w->data->d, m->feature_name, w->data->feature_name);
-    note(w, "names", "classes feature_names name_bytes", same,
+                same_names(w->data->d, m->feature_name, w->data->feature_name) &&
+                (!told || strcmp(label, w->data->label_name) == 0);
+    note(w, "names",
+         told ? "classes feature_names name_bytes label_column"
+              : "classes feature_names name_bytes",
+         same,
          same ? "classes and columns are called what the data call them"
               : "classes or columns are not called what the data call them");
+}
+
+/* spread_j^2 = sum (x_ij - mean_j)^2 / (n_j - 1), over the n_j values that are there. */
+static bool is_spread(const bdml_dataset *data, int j, double told)
+{
+    long double mean = 0.0L, squares = 0.0L, size = 0.0L;
+    int64_t there = 0;
+    for (int64_t i = 0; i < data->n; i++) {
+        double v = data->x[i * data->d + j];
+        if (isnan(v)) continue;
+        mean += v;
+        size = fmaxl(size, fabsl(v));
+        there++;
+    }
+    if (there < 2) return told == 0.0;
+    mean /= (long double)there;
+    for (int64_t i = 0; i < data->n; i++) {
+        double v = data->x[i * data->d + j];
+        if (!isnan(v)) squares += (v - mean) * (v - mean);
+    }
+    long double spread = sqrtl(squares / (long double)(there - 1));
+    return fabsl(told - spread) <= 1e-9L * spread + 1e-12L * size;
+}
+
+/* The spread of each feature, by which its weight is told. */
+static void check_spread(bdml_plain *w)
+{
+    const json_t *list = json_object_get(w->model->info, "feature_spread");
+    bool same = json_array_size(list) == (size_t)w->data->d;
+    for (int j = 0; same && j < w->data->d; j++)
+        same = json_is_number(json_array_get(list, (size_t)j)) &&
+               is_spread(w->data, j, json_number_value(json_array_get(list, (size_t)j)));
+    note(w, "spread", "feature_spread", same,
+         same ? "the features spread as they do in the data"
+              : "the features do not spread as in the data");
 }
 
 /* ---- the certificate in the description ----------------------------------------------------------------- */
@@ -220,6 +261,7 @@ bdml_status bdml_check_description(bdml_handle *h, bdml_plain *w)
     const bdml_model *m = w->model;
     check_data(w);
     check_names(w);
+    if (json_object_get(m->info, "feature_spread")) check_spread(w);
     check_words(w);
     if (m->l) BDML_TRY(check_kappa(h, w));
     if (m->points > 0)

@@ -69,6 +69,7 @@ static const struct {
 } reasons[] = {
     {"times", "a clock's word"},
     {"data", "the name of a file"},
+    {"label_column", "the data at hand do not name the column of their labels"},
     {"library", "the program's word about itself"},
     {"history", "the way to the bracket, of which only the end is proven"},
     {"certificate.iterations", "the way to the bracket, of which only the end is proven"},
@@ -78,6 +79,8 @@ static const struct {
     {"low_rank", "how the map Q was sought; no proof of it is in the file"},
     {"settings", "how the metric was sought, not what is claimed of it"},
 };
+
+enum { TOLD_APART = 4 }; /* the first of them: training again does not give these either */
 
 /* Is `name` one of the words? */
 static bool among(const char *words, const char *name)
@@ -107,7 +110,7 @@ static const char *why_not(const bdml_verdict *v, const char *name, bdml_level *
     }
     if (*level != BDML_LEVEL_AUTO) return NULL;
     for (size_t r = 0; r < sizeof reasons / sizeof *reasons; r++)
-        if (begins(name, reasons[r].field) && (!repeated || r < 3)) return reasons[r].why;
+        if (begins(name, reasons[r].field) && (!repeated || r < TOLD_APART)) return reasons[r].why;
     if (repeated) {
         *level = BDML_LEVEL_REPEAT;
         return NULL;
