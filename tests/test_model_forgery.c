@@ -168,6 +168,8 @@ static void scaling_is_made_again(void **state)
     snprintf(fingerprint, sizeof fingerprint, "%016llx",
              (unsigned long long)bdml_dataset_fingerprint(b.data));
     json_object_set_new(f.header, "data_fingerprint", json_string(fingerprint));
+    json_t *spread = json_object_get(f.header, "feature_spread");
+    json_array_set_new(spread, 0, json_real(0x1p20 * json_number_value(json_array_get(spread, 0))));
     json_object_set_new(f.header, "scale", json_string("zscore"));
     json_object_set_new(json_object_get(f.header, "settings"), "scale", json_string("zscore"));
     write_file(b.h, &f);

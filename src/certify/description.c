@@ -261,7 +261,7 @@ bdml_status bdml_check_description(bdml_handle *h, bdml_plain *w)
     const bdml_model *m = w->model;
     check_data(w);
     check_names(w);
-    if (json_object_get(m->info, "feature_spread")) check_spread(w);
+    check_spread(w);
     check_words(w);
     if (m->l) BDML_TRY(check_kappa(h, w));
     if (m->points > 0)

@@ -67,7 +67,10 @@ bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evide
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory for the certificate");
         goto done;
     }
-    a->k.threads = bdml_threads(h);
+    /* About one product with a d x d matrix for each point and constraint; a small problem is done before a second
+     * thread is awake. */
+    double d = model->d;
+    a->k.threads = bdml_threads_for(h, (double)(data->n + e->constraints->m) * d * d);
     prove_text(a, f);
     if (a->refused) BDML_GO(bdml_deadline_check(h, "proof"));
     *out = outcome(a);
