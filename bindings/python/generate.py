@@ -75,6 +75,7 @@ LABELLED_NAMES = {
     "rca": ["RCA", "RCA_Supervised"],
     "lsml": ["LSML_Supervised"],
     "sdml": ["SDML_Supervised"],
+    "scml": ["SCML_Supervised"],
 }
 
 # metric-learn's names of arguments: the setting they stand for; None where the method here has no use for it;
@@ -104,6 +105,16 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "sparsity_param": "sdml-sparsity",
         "n_constraints": "random-pairs",
         "prior": None,
+    },
+    "scml": {
+        "k_genuine": "targets",
+        "k_impostor": "impostors",
+        "n_basis": "scml-directions",
+        "beta": None,
+        "basis": None,
+        "gamma": None,
+        "batch_size": None,
+        "output_iter": None,
     },
     "mlkr": {"tol": "gap", "init": None},
     "lsml": {"tol": "gap", "n_constraints": "random-pairs"},

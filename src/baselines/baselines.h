@@ -89,6 +89,9 @@ bdml_status bdml_fold_errors(bdml_handle *h, const bdml_neighbor_options *o, con
 /* BDML_ERR_DATA, in the name of the method, unless there are points of two classes. */
 bdml_status bdml_need_classes(bdml_handle *h, const bdml_training *t, const char *method);
 
+/* M = 0 would be best: the model becomes that of method euclidean, with a warning and "nothing_learned" in its description. */
+bdml_status bdml_keep_euclidean(bdml_handle *h, const char *method, bdml_model *model);
+
 /* Why a method stopped: "stopping" of the model's description. */
 typedef struct bdml_stopping {
     const char *rule;       /* what is measured: "certified gap", "gradient", ... */

@@ -289,17 +289,18 @@ static double distance_left(boost *b)
     return b->stagewise ? BDML_MAX(left, steepest(b, &learner) / b->v) : left;
 }
 
-static bdml_status run(boost *b, bdml_stopping *stop)
+/* *learned: false when M = 0 is best. */
+static bdml_status run(boost *b, bdml_stopping *stop, bool *learned)
 {
     bdml_handle *h = b->h;
     int64_t most = b->o->solve.max_iter.value;
     double f = objective(b, b->w);
 
     BDML_TRY(look(b));
-    if (!(b->lambda[b->d - 1] > 0.0))
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "boost: in no direction are impostors farther than targets on the whole; "
-                         "M = 0 is best");
+    if (b->lambda[0] == 0.0 && b->lambda[b->d - 1] == 0.0)
+        return bdml_fail(h, BDML_ERR_DATA, "boost: the points of every triplet are the same");
+    *learned = b->lambda[b->d - 1] > 0.0;
+    if (!*learned) return BDML_OK;
     b->v = b->o->methods.boost_trace.value * b->lambda[b->d - 1];
     for (stop->iterations = 0;; stop->iterations++) {
         stop->reached = distance_left(b);
@@ -364,8 +365,9 @@ bdml_status bdml_fit_boost(bdml_handle *h, const bdml_options *o, const bdml_tra
         BDML_GO(bdml_mine(h, t->n, t->d, t->x, t->d, t->y, &how, &mined));
     }
     BDML_GO(init(&b, t, t->constraints ? t->constraints : mined));
-    BDML_GO(run(&b, &stop));
-    BDML_GO(set_metric(&b, model));
+    bool learned;
+    BDML_GO(run(&b, &stop, &learned));
+    BDML_GO(learned ? set_metric(&b, model) : bdml_keep_euclidean(h, "boost", model));
     status = bdml_record_stopping(h, model, &stop);
 done:
     free_boost(&b);

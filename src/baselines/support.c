@@ -1,5 +1,8 @@
-/* support.c - what methods share: the classes they need, and how they say why they stopped. */
+/* support.c - what methods share: the classes they need, what is left where nothing can be learned, and how they say why they
+ * stopped. */
 #include "baselines/baselines.h"
+
+#include <stdlib.h>
 
 bdml_status bdml_need_classes(bdml_handle *h, const bdml_training *t, const char *method)
 {
@@ -11,6 +14,26 @@ bdml_status bdml_need_classes(bdml_handle *h, const bdml_training *t, const char
     return bdml_fail(h, BDML_ERR_DATA,
                      "method %s needs points of at least 2 classes, all %lld are of one", method,
                      (long long)t->n);
+}
+
+bdml_status bdml_keep_euclidean(bdml_handle *h, const char *method, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)model->d;
+    double *l = NULL;
+
+    bdml_log(
+        h, BDML_LOG_WARNING,
+        "%s: in no direction are impostors farther than targets on the whole, so M = 0 would be "
+        "best; nothing was learned, and the Euclidean distance of the prepared points is kept",
+        method);
+    BDML_NEW(h, l, d * d);
+    for (size_t j = 0; j < d; j++) l[j * d + j] = 1.0;
+    BDML_GO(bdml_model_set_map(h, model, model->d, l));
+    status = bdml_model_tell(h, model, "nothing_learned", json_true());
+done:
+    free(l);
+    return status;
 }
 
 static json_t *number(double v)

@@ -11,18 +11,18 @@ typedef struct takers {
 } takers;
 
 static const takers some[] = {
-    {BDML_OPT_TARGETS, " lmnn boost "},
-    {BDML_OPT_IMPOSTORS, " boost "},
-    {BDML_OPT_RULE, " boost "},
+    {BDML_OPT_TARGETS, " lmnn boost scml "},
+    {BDML_OPT_IMPOSTORS, " boost scml "},
+    {BDML_OPT_RULE, " boost scml "},
     {BDML_OPT_PASSES, " lmnn "},
-    {BDML_OPT_GAP,
-     " lmnn boost lsml nca mlkr itml mmc mmc-diagonal dml-eig ldml sdml sub-ml sub-sml sub-itml "},
-    {BDML_OPT_MAX_ITER,
-     " lmnn boost lsml nca mlkr itml mmc mmc-diagonal dml-eig ldml sdml sub-ml sub-sml sub-itml "},
+    {BDML_OPT_GAP, " lmnn boost lsml scml nca mlkr itml mmc mmc-diagonal dml-eig ldml sdml sub-ml "
+                   "sub-sml sub-itml "},
+    {BDML_OPT_MAX_ITER, " lmnn boost lsml scml nca mlkr itml mmc mmc-diagonal dml-eig ldml sdml "
+                        "sub-ml sub-sml sub-itml "},
     {BDML_OPT_TIME_LIMIT,
-     " lmnn boost lsml nca mlkr itml mmc mmc-diagonal dml-eig ldml sdml sub-itml "},
+     " lmnn boost lsml scml nca mlkr itml mmc mmc-diagonal dml-eig ldml sdml sub-itml "},
     {BDML_OPT_SHRINKAGE, " whiten sub-ml sub-sml sub-itml csml "},
-    {BDML_OPT_RIDGE, " lda lfda rca gmml "},
+    {BDML_OPT_RIDGE, " lda lfda rca gmml scml "},
     {BDML_OPT_GMML_T, " gmml "},
     {BDML_OPT_COMPONENTS, " lda lfda nca lmnn mlkr "},
     {BDML_OPT_LFDA_NEIGHBORS, " lfda "},
@@ -37,6 +37,9 @@ static const takers some[] = {
     {BDML_OPT_ITML_PERCENTILE, " itml sub-itml "},
     {BDML_OPT_LDML_PENALTY, " ldml "},
     {BDML_OPT_MMC_SPREAD, " mmc mmc-diagonal "},
+    {BDML_OPT_SCML_DIRECTIONS, " scml "},
+    {BDML_OPT_SCML_SPARSITY, " scml "},
+    {BDML_OPT_SCML_EPOCHS, " scml "},
     {BDML_OPT_SDML_BALANCE, " sdml "},
     {BDML_OPT_SDML_SPARSITY, " sdml "},
     {BDML_OPT_SUBSPACE, " sub-ml sub-sml sub-itml csml gfk sgf "},

@@ -172,6 +172,8 @@ def test_arguments_of_metric_learn_are_taken():
     bdml.SDML(balance_param=0.5, sparsity_param=0.01, prior="identity", verbose=False, preprocessor=None, random_state=None)
     bdml.SDML_Supervised(balance_param=0.5, sparsity_param=0.01, prior="identity", n_constraints=None, random_state=None)
     bdml.MLKR(n_components=2, init="auto", tol=None, max_iter=1000, verbose=False, preprocessor=None, random_state=None)
+    bdml.SCML(beta=1e-5, basis="triplet_diffs", n_basis=None, gamma=5e-3, max_iter=10000, output_iter=500, batch_size=10)
+    bdml.SCML_Supervised(k_genuine=3, k_impostor=10, beta=1e-5, basis="lda", n_basis=None, max_iter=10000, random_state=0)
     bdml.RCA(preprocessor=None)
     bdml.RCA_Supervised(n_chunks=100, chunk_size=2, random_state=None)
 

@@ -1,0 +1,252 @@
+/* scml.c - sparse compositional metric learning (Shi, Bellet, Sha 2014): M = sum_k w_k u_k u_k' of K given directions
+ * (scml_directions.c), few of them with a weight:
+ *
+ *     min over w >= 0 of  F(w) = (1/m) sum_t [1 - v_t'w]_+ + beta sum_k w_k,
+ *
+ * v_tk = (u_k'(x_i - x_l))^2 - (u_k'(x_i - x_j))^2 over triplets: j shall be nearer to i than l. A direction is measured in the
+ * root of its mean square over the far pairs, so that units do not matter; beta is the share scml-sparsity of the beta from which
+ * on w = 0 is best, the largest of (1/m) sum_t v_tk.
+ *
+ * Solver: dual averaging with steps by AdaGrad (Xiao 2010; Duchi, Hazan, Singer 2011) over batches of triplets in an order that
+ * is drawn anew for each epoch. With G the mean and H the sum of squares of the gradients so far, T of them,
+ *
+ *     w_k = max(0, -G_k - beta) T STEP / (1 + sqrt(H_k)).
+ *
+ * Bound. For any a_t in [0, 1/m] with sum_t a_t v_tk <= beta for all k, sum_t a_t <= F. After whole epochs -G = sum_t a_t v_t
+ * where a_t is the share of epochs in which triplet t was missed over m, and it is made to fit by a factor. What is
+ * kept is the best w that was looked at; it ends when the bracket is narrow (setting gap) or after scml-epochs. */
+#include "baselines/scml.h"
+
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+enum { STREAM_ORDER = 0x73637472 }; /* purpose of random numbers: the order of the triplets */
+enum { BATCH = 10, PER_DIMENSION = 20 };
+static const double STEP =
+    1.0; /* squared units of a direction: margins are 1, and so are mean squares */
+
+typedef struct scml {
+    bdml_handle *h;
+    int d, count; /* directions */
+    int64_t n;
+    const bdml_constraints *c;
+    double *p;                    /* count x n: u_k'x_i, in units of the direction */
+    double *unit;                 /* of each direction */
+    double *w, *best;             /* weights */
+    double *sum, *square, *slope; /* of gradients; of the batch */
+    double *v;                    /* of one triplet */
+    int64_t *missed, *order;      /* of each triplet: epochs in which it was; m */
+    double beta, f, bound;
+} scml;
+
+static void free_scml(scml *s)
+{
+    free(s->p);
+    free(s->unit);
+    free(s->w);
+    free(s->best);
+    free(s->sum);
+    free(s->square);
+    free(s->slope);
+    free(s->v);
+    free(s->missed);
+    free(s->order);
+}
+
+static bdml_status init(scml *s, const bdml_training *t, const bdml_directions *u)
+{
+    bdml_status status = BDML_OK;
+    bdml_handle *h = s->h;
+    size_t count = (size_t)u->count, m = (size_t)s->c->m;
+    double *ws = NULL;
+
+    s->d = t->d;
+    s->n = t->n;
+    s->count = u->count;
+    BDML_NEW(h, s->p, count * (size_t)t->n);
+    BDML_NEW(h, s->unit, count);
+    BDML_NEW(h, s->w, count);
+    BDML_NEW(h, s->best, count);
+    BDML_NEW(h, s->sum, count);
+    BDML_NEW(h, s->square, count);
+    BDML_NEW(h, s->slope, count);
+    BDML_NEW(h, s->v, count);
+    BDML_NEW(h, s->missed, m);
+    BDML_NEW(h, s->order, m);
+    BDML_NEW(h, ws, bdml_la_map_size(u->count, t->d));
+    bdml_la_map_rows(h, u->count, t->d, u->u, t->n, t->x, t->d, s->p, ws);
+    for (size_t k = 0; k < m; k++) s->order[k] = (int64_t)k;
+done:
+    free(ws);
+    return status;
+}
+
+/* ---- triplets --------------------------------------------------------------------------------------------- */
+
+/* v_t; returns v_t'w. */
+static double values(const scml *s, int64_t t, const double *w, double *v)
+{
+    const bdml_constraints *c = s->c;
+    const double *a = COL(s->p, s->count, c->pi[c->far[t]]);
+    const double *b = COL(s->p, s->count, c->pj[c->far[t]]);
+    const double *e = COL(s->p, s->count, c->pi[c->near[t]]);
+    const double *f = COL(s->p, s->count, c->pj[c->near[t]]);
+    double margin = 0.0;
+    for (int k = 0; k < s->count; k++) {
+        double far = a[k] - b[k], near = e[k] - f[k];
+        v[k] = far * far - near * near;
+        margin += w[k] * v[k];
+    }
+    return margin;
+}
+
+/* Directions in units of their own, and beta. False when w = 0 is best. */
+static bool set_units(scml *s, double share)
+{
+    double m = (double)s->c->m, most = 0.0;
+    for (int64_t t = 0; t < s->c->m; t++) {
+        const double *a = COL(s->p, s->count, s->c->pi[s->c->far[t]]);
+        const double *b = COL(s->p, s->count, s->c->pj[s->c->far[t]]);
+        for (int k = 0; k < s->count; k++) s->unit[k] += (a[k] - b[k]) * (a[k] - b[k]) / m;
+    }
+    for (int k = 0; k < s->count; k++)
+        s->unit[k] = s->unit[k] > 0.0 ? sqrt(s->unit[k]) : INFINITY; /* takes no part */
+    for (int64_t i = 0; i < s->n; i++)
+        for (int k = 0; k < s->count; k++) COL(s->p, s->count, i)[k] /= s->unit[k];
+    for (int64_t t = 0; t < s->c->m; t++) {
+        values(s, t, s->w, s->v);
+        for (int k = 0; k < s->count; k++) s->sum[k] += s->v[k] / m;
+    }
+    for (int k = 0; k < s->count; k++) most = BDML_MAX(most, s->sum[k]);
+    s->beta = share * most;
+    memset(s->sum, 0, sizeof *s->sum * (size_t)s->count);
+    return most > 0.0;
+}
+
+/* ---- epochs ------------------------------------------------------------------------------------------------ */
+
+/* One step per batch; steps: taken before, and counted on. */
+static void run_epoch(scml *s, bdml_rng *rng, int64_t *steps)
+{
+    bdml_rng_shuffle(rng, s->c->m, s->order);
+    for (int64_t first = 0; first < s->c->m; first += BATCH) {
+        int64_t last = BDML_MIN(first + BATCH, s->c->m);
+        memset(s->slope, 0, sizeof *s->slope * (size_t)s->count);
+        for (int64_t k = first; k < last; k++) {
+            if (values(s, s->order[k], s->w, s->v) >= 1.0) continue;
+            s->missed[s->order[k]]++;
+            for (int j = 0; j < s->count; j++) s->slope[j] -= s->v[j] / BATCH;
+        }
+        ++*steps;
+        for (int j = 0; j < s->count; j++) {
+            s->sum[j] += s->slope[j];
+            s->square[j] += s->slope[j] * s->slope[j];
+            double pull = -s->sum[j] - s->beta * (double)*steps;
+            s->w[j] = pull > 0.0 ? pull * STEP / (1.0 + sqrt(s->square[j])) : 0.0;
+        }
+    }
+}
+
+/* F at w, and the bound of all epochs so far. */
+static void look(scml *s, int64_t epochs)
+{
+    double m = (double)s->c->m, f = 0.0, total = 0.0, most = 0.0;
+    for (int64_t t = 0; t < s->c->m; t++) {
+        f += BDML_MAX(1.0 - values(s, t, s->w, s->v), 0.0) / m;
+        total += (double)s->missed[t] / (double)epochs / m;
+    }
+    /* batches that are not full would count for more: the sum over triplets is what they are divided by */
+    for (int k = 0; k < s->count; k++) {
+        f += s->beta * s->w[k];
+        most = BDML_MAX(most, -s->sum[k] * BATCH / (double)epochs / m);
+    }
+    if (f < s->f) {
+        s->f = f;
+        memcpy(s->best, s->w, sizeof *s->w * (size_t)s->count);
+    }
+    s->bound = BDML_MAX(s->bound, total * BDML_MIN(1.0, s->beta / BDML_MAX(most, 1e-300)));
+}
+
+static bdml_status solve(scml *s, const bdml_options *o, bdml_stopping *stop)
+{
+    bdml_rng rng = bdml_rng_make((uint64_t)o->general.seed.value, STREAM_ORDER);
+    double began = bdml_now(), limit = o->solve.time_limit.value;
+    int64_t steps = 0, most = BDML_MIN(o->methods.scml_epochs.value, o->solve.max_iter.value);
+
+    s->f = 1.0; /* at w = 0 */
+    for (stop->iterations = 0;;) {
+        stop->reached = 1.0 - s->bound / s->f;
+        if (stop->reached <= stop->wanted || stop->iterations >= most) break;
+        if (limit > 0.0 && bdml_now() - began >= limit) break;
+        BDML_TRY(bdml_progress(s->h, "scml", stop->iterations, most));
+        run_epoch(s, &rng, &steps);
+        look(s, ++stop->iterations);
+    }
+    stop->objective = s->f;
+    return BDML_OK;
+}
+
+/* ---- the method ------------------------------------------------------------------------------------------- */
+
+static bdml_status set_metric(scml *s, const bdml_directions *u, bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    double *m = NULL, *weight = NULL, *ws = NULL;
+    int kept = 0;
+
+    BDML_NEW(s->h, m, (size_t)s->d * (size_t)s->d);
+    BDML_NEW(s->h, weight, s->count);
+    BDML_NEW(s->h, ws, bdml_la_gram_size(s->d));
+    for (int k = 0; k < s->count; k++) {
+        weight[k] = s->best[k] / s->unit[k] / s->unit[k];
+        kept += s->best[k] > 0.0;
+    }
+    bdml_la_gram(s->h, s->d, s->count, u->u, s->d, weight, m, ws);
+    BDML_GO(bdml_model_set_metric(s->h, model, m));
+    status = bdml_model_tell(s->h, model, "directions",
+                             json_pack("{s:i, s:i}", "given", s->count, "kept", kept));
+done:
+    free(m);
+    free(weight);
+    free(ws);
+    return status;
+}
+
+bdml_status bdml_fit_scml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
+                          bdml_model *model)
+{
+    bdml_status status = BDML_OK;
+    bdml_constraints *mined = NULL;
+    bdml_mining how = bdml_mining_from_options(o);
+    bdml_directions u = {0};
+    bdml_stopping stop = {.rule = "certified gap", .wanted = o->solve.gap.value};
+    scml s = {.h = h};
+    int want = (int)o->methods.scml_directions.value;
+
+    how.kind = BDML_KIND_TRIPLET;
+    if (!t->constraints) {
+        BDML_GO(bdml_need_classes(h, t, "scml"));
+        BDML_GO(bdml_mine(h, t->n, t->d, t->x, t->d, t->y, &how, &mined));
+    }
+    s.c = t->constraints ? t->constraints : mined;
+    for (int64_t k = 0; k < s.c->m; k++)
+        if (s.c->near[k] < 0) {
+            status =
+                bdml_fail(h, BDML_ERR_DATA,
+                          "scml learns from triplets, and constraint %lld is a pair", (long long)k);
+            goto done;
+        }
+    if (want == 0) want = PER_DIMENSION * t->d;
+    BDML_GO(bdml_scml_directions(h, o, t, s.c, want, &u));
+    BDML_GO(init(&s, t, &u));
+    bool learned = set_units(&s, o->methods.scml_sparsity.value);
+    if (learned) BDML_GO(solve(&s, o, &stop));
+    BDML_GO(learned ? set_metric(&s, &u, model) : bdml_keep_euclidean(h, "scml", model));
+    status = bdml_record_stopping(h, model, &stop);
+done:
+    free_scml(&s);
+    free(u.u);
+    bdml_free_constraints(mined);
+    return status;
+}
