@@ -202,6 +202,15 @@ void cli_note_command(cli *c);
 
 /* model.c: the self-description of a model as JSON; NULL: out of memory, said on the handle. */
 json_t *cli_describe(cli *c, const bdml_model *model);
+/* Into a result, from what the model says of itself: the bracket on the optimum; all that train tells of a model; and what only
+ * a report wants, the spectrum, the features that matter, how the bracket closed. */
+void cli_certificate_json(const json_t *description, json_t *result);
+void cli_model_result(const bdml_model *model, const json_t *description, double seconds,
+                      json_t *result);
+bdml_status cli_model_pictures(cli *c, const bdml_model *model, const json_t *description,
+                               json_t *result);
+/* A model file as the result of the training that made it, but for the points. *run: the caller's, also on failure. */
+bdml_status cli_model_run(cli *c, const char *path, json_t **run);
 
 /* spectrum.c */
 typedef struct cli_spectrum {

@@ -1,4 +1,4 @@
-/* cmd_report.c - bdml report RUN.json ... | DATA -o report.html: one page to look at; and bdml plot: one of
+/* cmd_report.c - bdml report RUN.json ... | MODEL ... | DATA -o report.html: one page to look at; and bdml plot: one of
  * its pictures alone. */
 #include "cli.h"
 
@@ -13,7 +13,12 @@ static bdml_status take_files(cli *c, json_t *runs)
 {
     for (int i = 0; i < c->arguments; i++) {
         json_t *run = NULL;
-        TRY(cli_read_run(c, c->argument[i], &run));
+        bdml_status status = cli_is_model(c->argument[i]) ? cli_model_run(c, c->argument[i], &run)
+                                                          : cli_read_run(c, c->argument[i], &run);
+        if (status != BDML_OK) {
+            json_decref(run);
+            return status;
+        }
         json_t *list =
             json_object_get(run, "runs"); /* several in one file, as --save writes them */
         if (json_is_array(list))
@@ -109,7 +114,8 @@ bdml_status cli_report(cli *c)
     if (!page[0]) page = "report.html";
     GO(cli_check_output(c, page));
     if (save[0]) GO(cli_check_output(c, save));
-    GO(cli_looks_like_json(c->argument[0]) ? take_files(c, runs) : make_runs(c, page, runs));
+    bool made = cli_looks_like_json(c->argument[0]) || cli_is_model(c->argument[0]);
+    GO(made ? take_files(c, runs) : make_runs(c, page, runs));
     if (save[0]) GO(cli_wrote(c, save_runs(c, runs, save)));
     GO(cli_wrote(c, study_page_write(c->h, runs, page)));
     cli_put(c->result, "page", client_text(page));

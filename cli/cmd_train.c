@@ -5,30 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The solver's certificate: a bracket on the optimum, in the result and for a person. model: what it says of
- * itself. */
-static void report_certificate(cli *c, const json_t *model)
-{
-    json_t *o = json_object_get(model, "certificate"), *value;
-    const char *key;
-    /* "kappa" is that of M on the prepared points; the cap holds relative to the reference */
-    json_object_foreach(o, key, value)
-        cli_put(c->result, strcmp(key, "kappa") == 0 ? "distortion_reached" : key,
-                json_incref(value));
-    value = json_object_get(json_object_get(model, "times"), "solve");
-    if (o && value) cli_put(c->result, "seconds", json_incref(value));
-}
-
-/* A model learned from pairs knows from which score on they are the same. */
-static void report_threshold(cli *c, const json_t *model)
-{
-    const json_t *o = json_object_get(model, "verification");
-    if (!json_object_get(o, "threshold")) return;
-    cli_put(c->result, "score", json_string(client_string(o, "score")));
-    cli_put(c->result, "threshold", cli_real(client_real(o, "threshold")));
-    cli_put(c->result, "threshold_accuracy", cli_real(client_real(o, "accuracy")));
-}
-
 /* The paper's Q-step: its bracket, and the sample that was taken. */
 static void say_relaxation(const json_t *o)
 {
@@ -89,7 +65,7 @@ static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
     snprintf(why, sizeof why, "%s", bdml_last_error(c->h));
     json_t *description = cli_describe(c, proof);
     if (!description) return BDML_ERR_MEMORY;
-    report_certificate(c, description);
+    cli_certificate_json(description, c->result);
     json_decref(description);
     cli_put(c->result, "data", client_text(c->argument[0]));
     cli_put(c->result, "method", client_text(bdml_get(c->h, "method")));
@@ -154,23 +130,6 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     printf("next       bdml predict %s NEW-DATA      or      bdml info %s\n", path, path);
 }
 
-/* What only a report wants: the spectrum, the points in two dimensions, how the bracket closed. */
-static bdml_status fill_pictures(cli *c, const bdml_dataset *data, const bdml_model *model,
-                                 const json_t *description)
-{
-    static const char *const parts[] = {"selection", "history"};
-    cli_spectrum spectrum;
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-        json_t *part = json_object_get(description, parts[k]);
-        if (part) cli_put(c->result, parts[k], json_incref(part));
-    }
-    TRY(cli_spectrum_init(c, model, &spectrum));
-    cli_spectrum_json(&spectrum, c->result);
-    cli_spectrum_free(&spectrum);
-    TRY(cli_features_json(c, model, c->result));
-    return cli_view_json(c, data, model);
-}
-
 static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model,
                         const json_t *description, const char *path, double seconds)
 {
@@ -178,17 +137,8 @@ static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *mode
     cli_put(c->result, "points", json_integer(bdml_dataset_points(data)));
     cli_put(c->result, "features", json_integer(bdml_dataset_dimension(data)));
     cli_put(c->result, "classes", json_integer(bdml_dataset_classes(data)));
-    cli_put(c->result, "method", client_text(client_string(description, "method")));
-    cli_put(c->result, "dimension", json_integer(bdml_model_metric_dimension(model)));
-    cli_put(c->result, "rank", json_integer(bdml_model_output_dimension(model)));
-    cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
-    cli_put(c->result, "condition_number", cli_real(bdml_model_kappa(model)));
-    cli_put(c->result, "fit_seconds", cli_real(seconds));
+    cli_model_result(model, description, seconds, c->result);
     cli_put(c->result, "model", client_text(path));
-    report_certificate(c, description);
-    report_threshold(c, description);
-    json_t *low = json_object_get(description, "low_rank");
-    if (low) cli_put(c->result, "low_rank", json_incref(low));
 }
 
 bdml_status cli_train(cli *c)
@@ -217,7 +167,8 @@ bdml_status cli_train(cli *c)
     description = cli_describe(c, model);
     if (!description) GO(BDML_ERR_MEMORY);
     fill_result(c, data, model, description, path, seconds);
-    if (cli_json(c)) GO(fill_pictures(c, data, model, description));
+    if (cli_json(c)) GO(cli_model_pictures(c, model, description, c->result));
+    if (cli_json(c)) GO(cli_view_json(c, data, model));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(path, "-") != 0)
         summarise(c, data, model, description, path, seconds);

@@ -32,6 +32,14 @@ for words in "Error of each method" "Error against distortion" "The certificate"
 done
 check "report of a proof" "$bdml" report infeasible.json -o none.html
 check "proof is told" grep -q "there is none" none.html
+check "report of a model" "$bdml" report wine.bdml -o model.html
+for words in "The certificate" "Spectrum of M" "Which features matter" "wine.bdml"; do
+    check "page of a model has '$words'" grep -q -- "$words" model.html
+done
+check "report of a model and results" "$bdml" report wine.bdml eval.json -o both.html
+check "errors stand there too" grep -q "Error of each method" both.html
+"$bdml" report i.bdml.proof -o no.html 2>said
+check "a proof is no model" grep -q "is a proof, not a model" said
 check "report of data" "$bdml" report "$wine" --methods euclidean --splits 2 $quick -o data.html \
     --save data.json
 check "results are kept" "$bdml" report data.json -o again.html

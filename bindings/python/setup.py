@@ -1,4 +1,4 @@
-"""Build the package: the C library, the declarations of its header, and a class for each of its methods.
+"""Build the package: the C library, its command, the declarations of its header, and a class for each of its methods.
 
 The library comes from the CMake build of the project. BDML_BUILD names a build folder that is already made
 and up to date; otherwise one is made below build/.
@@ -21,17 +21,17 @@ import generate  # noqa: E402
 
 
 def build_library():
-    """The shared library, compiled unless BDML_BUILD says where it is."""
+    """The folder of the CMake build with library and command, made unless BDML_BUILD says where it is."""
     if "BDML_BUILD" in os.environ:
-        return Path(os.environ["BDML_BUILD"]) / "src" / "libbdml.so"
+        return Path(os.environ["BDML_BUILD"])
     folder = HERE / "build" / "cmake"
     configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DBDML_BUILD_TESTS=OFF"]
     if shutil.which("ccache"):
         configure.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
     subprocess.run(configure, check=True)
     jobs = str(os.cpu_count() or 1)
-    subprocess.run(["cmake", "--build", str(folder), "--target", "bdml_shared", "-j", jobs], check=True)
-    return folder / "src" / "libbdml.so"
+    subprocess.run(["cmake", "--build", str(folder), "--target", "bdml_shared", "bdml", "-j", jobs], check=True)
+    return folder
 
 
 class Build(build_py):
@@ -44,9 +44,11 @@ class Build(build_py):
         # An editable install runs from the sources: what is generated goes there (git ignores it).
         package = HERE / "src" / "bdml" if getattr(self, "editable_mode", False) else Path(self.build_lib) / "bdml"
         package.mkdir(parents=True, exist_ok=True)
-        # A new file in the place of the old one, which a running program may have loaded.
-        shutil.copyfile(build_library(), package / "libbdml.so.new")
-        os.replace(package / "libbdml.so.new", package / "libbdml.so")
+        folder = build_library()
+        for source, name in ((folder / "src" / "libbdml.so", "libbdml.so"), (folder / "cli" / "bdml", "bdml-command")):
+            # a new file in the place of the old one, which a running program may have loaded
+            shutil.copy(source, package / (name + ".new"))
+            os.replace(package / (name + ".new"), package / name)
         generate.write(ROOT / "include" / "bdml" / "bdml.h", package)
 
 

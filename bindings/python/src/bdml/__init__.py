@@ -8,6 +8,7 @@ quadruplets, `MLKR` from points with a number each; there is a class for each me
 from ._border import Stopped, settings, version
 from ._methods import *  # noqa: F401,F403
 from ._methods import LABELLED, PAIRS, QUADRUPLETS, REGRESSION, TRIPLETS, __all__ as _classes
+from ._report import Report, report
 from ._results import Certificate, InfeasibleError, Verdict
 from ._studies import DistortionPath, distortion_path, evaluate
 
@@ -20,10 +21,12 @@ __all__ = _classes + [
     "PAIRS",
     "QUADRUPLETS",
     "REGRESSION",
+    "Report",
     "Stopped",
     "TRIPLETS",
     "Verdict",
     "distortion_path",
     "evaluate",
+    "report",
     "settings",
 ]

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_array, check_random_state
 
 from ._border import Call, Infeasible, Model, ffi, lib, setting_text
+from ._report import Report, of_model
 from ._results import Certificate, InfeasibleError, Verdict
 
 try:  # scikit-learn 1.6 made a function of the method, and gave its argument another name
@@ -133,7 +134,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with Call(texts, verbose=self.verbose, callback=self.callback) as call:  # type: ignore[attr-defined]
             names = self.__dict__.get("classes_") if names is None else names
             data = call.dataset(x, codes, names, self.__dict__.get("feature_names_in_"))
-            make = call.quadruplets if constraints and len(constraints) == 2 else call.constraints
+            make: Any = call.quadruplets if constraints and len(constraints) == 2 else call.constraints
             given = None if constraints is None else make(len(x), *constraints)
             try:
                 self._model = call.train(data, given)
@@ -230,6 +231,11 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def description_(self) -> dict[str, Any]:
         """What the model says of itself: method, settings, choices, certificate, times."""
         return self._fitted().description
+
+    @property
+    def report_(self) -> Report:
+        """A page about the metric, as `bdml report` makes it: what is proven, the spectrum, the features that matter."""
+        return of_model(self._fitted())
 
     @property
     def n_iter_(self) -> int:
