@@ -88,6 +88,9 @@ has "kept: none" '^- not run yet: 10 of 10 cells' "$work/out"
 check "kept" "$bdml" reproduce distortion "$iris" --quick --kept
 has "kept: all" '77.70' "$work/out"
 if grep -q 'not run yet' "$work/out"; then echo "FAILED: kept: all are there"; failed=1; fi
+sed -i 's/"cell_seconds":/"older": "by another rule", "cell_seconds":/' "$work/results/distortion.json"
+check "older" "$bdml" reproduce distortion "$iris" --quick --kept
+has "older: is said" '^- older than the code: by another rule' "$work/out"
 echo 'no json' >"$work/results/distortion.json"
 "$bdml" reproduce distortion "$iris" --quick 2>"$work/err"
 [ $? -eq 2 ] || { echo "FAILED: exit status of damaged results"; failed=1; }

@@ -52,10 +52,10 @@ static bdml_status run_cells(rp_run *r, const rp_study *s, const char *folder, j
         json_t *cell = NULL;
         cell_key(s, r, i, key);
         snprintf(r->what, sizeof r->what, "%s: %s", s->name, key);
-        /* what was missing, or stood in for it, may be there now */
+        /* what was missing, or stood in for it, may be there now; what is marked as older is made anew */
         const json_t *kept = json_object_get(cells, key);
         if (r->kept || (json_is_object(kept) && !json_object_get(kept, "missing") &&
-                        !json_object_get(kept, "generated")))
+                        !json_object_get(kept, "generated") && !json_object_get(kept, "older")))
             continue;
         TRY(cli_progress_step(r->c, r->what, r->done, r->total));
         double start = client_now();
@@ -83,19 +83,22 @@ static bool has_results(const rp_study *s, const rp_run *r, const json_t *cells)
     return false;
 }
 
-/* Why a cell has no figures; false: it has. */
+/* Why a cell has no figures, or in what its figures are older than the code; false: nothing to say. */
 static bool reason(const rp_study *s, const rp_run *r, const json_t *cells, int i, size_t size,
                    char *out)
 {
     const json_t *cell = rp_cell(s, r, cells, i);
-    const char *missing = client_string(cell, "missing"), *refused = client_string(cell, "refused");
+    const char *missing = client_string(cell, "missing"), *refused = client_string(cell, "refused"),
+               *older = client_string(cell, "older");
     char key[RP_KEY];
     cell_key(s, r, i, key);
     if (refused[0])
         snprintf(out, size, "refused: %s: %s", key, refused);
+    else if (older[0])
+        snprintf(out, size, "older than the code: %s", older);
     else
         snprintf(out, size, "not run: %s", missing);
-    return missing[0] || refused[0];
+    return missing[0] || refused[0] || older[0];
 }
 
 /* Each reason once, and with --kept how many cells were never run. */
@@ -140,11 +143,11 @@ static bdml_status write_page(rp_run *r, json_t *const *cells, int first, int la
     if (!f) return client_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
     fprintf(
         f,
-        "# The paper's experiments, run again\n\nMade by `bdml reproduce %s%s` (bdml %s); do not "
+        "# The paper's experiments, run again\n\nMade by `bdml reproduce %s%s%s` (bdml %s); do not "
         "edit. \"Paper\" is Liao et al. 2015 as printed; everything else was computed here. A "
         "dash is a figure that the paper does not give, or that this library has no method "
         "for.\n",
-        r->c->argument[0], r->quick ? " --quick" : "", bdml_version());
+        r->c->argument[0], r->quick ? " --quick" : "", r->kept ? " --kept" : "", bdml_version());
     for (int i = first; i <= last && status == BDML_OK; i++) {
         fprintf(f, "\n## %s\n\n%s\n\n    bdml reproduce %s%s\n\n", studies[i]->title,
                 studies[i]->about, studies[i]->name, r->quick ? " --quick" : "");
