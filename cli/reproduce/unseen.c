@@ -17,6 +17,8 @@ enum { COLUMNS = sizeof columns / sizeof *columns, CHOSEN = COLUMNS - 1, MOST_SE
 static const char METHODS[] = "whiten,lda,nca,lmnn,kissme,itml,bdml";
 static const char GRID[] = "1,3,10,30,100,1e3,1e4,1e6";
 static const char *const scopes[] = {"unseen", "seen"};
+static const char *const measures[] = {"recall_at_1", "map_at_r"}; /* that are kept */
+enum { MEASURES = sizeof measures / sizeof *measures };
 
 enum { QUICK_ROWS = 500, QUICK_SPLITS = 2 };
 
@@ -38,6 +40,25 @@ static void key(const rp_run *r, int i, char *out, size_t size)
     snprintf(out, size, "%s%s splits %d", s->name, r->quick ? " quick" : "", splits_of(r, s));
 }
 
+/* Cells go into the documentation: what no table or picture shows is left out. */
+static void keep_measures(json_t *cell)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(cell, "methods"), i, row)
+    {
+        for (int scope = 0; scope < 2; scope++) {
+            json_t *all = json_object_get(row, scopes[scope]), *few = json_object();
+            for (int m = 0; all && m < MEASURES; m++)
+                json_object_set(few, measures[m], json_object_get(all, measures[m]));
+            if (all)
+                cli_put(row, scopes[scope], few);
+            else
+                json_decref(few);
+        }
+    }
+}
+
 static bdml_status run(rp_run *r, int i, json_t **cell)
 {
     bdml_status status = BDML_OK;
@@ -56,7 +77,8 @@ static bdml_status run(rp_run *r, int i, json_t **cell)
     }
     GO(rp_set(h, "methods", METHODS, "grid", GRID, "splits", splits, NULL));
     GO(bdml_retrieve(h, data, &text));
-    status = rp_take(r, text, cell);
+    GO(rp_take(r, text, cell));
+    keep_measures(*cell);
 done:
     if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
     bdml_free_dataset(data);
@@ -233,12 +255,11 @@ static json_t *mean_figure(rp_run *r, const json_t *cells, double K, int scope, 
 
 static json_t *mean_row(rp_run *r, const json_t *cells, double K)
 {
-    static const char *const measures[] = {"recall_at_1", "map_at_r"};
     json_t *row = json_pack("{s:s, s:o}", "method", isnan(K) ? "euclidean" : "bdml", "distortion",
                             cli_real(K));
     for (int scope = 0; scope < 2; scope++) {
         json_t *all = json_object();
-        for (int m = 0; m < 2; m++)
+        for (int m = 0; m < MEASURES; m++)
             cli_put(all, measures[m], mean_figure(r, cells, K, scope, measures[m]));
         cli_put(row, scopes[scope], all);
     }
