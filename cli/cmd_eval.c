@@ -9,14 +9,18 @@ static void print_setup(cli *c, const bdml_dataset *data)
     int64_t folds = (int64_t)bdml_get_number(c->h, "folds");
     printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
            bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
-    const char *k = bdml_get(c->h, "neighbors");
-    printf("%s-NN error over ", strcmp(k, "auto") == 0 ? "k" : k);
+    bool chosen =
+        bdml_is_given(c->h, "neighbors") && strcmp(bdml_get(c->h, "neighbors"), "auto") == 0;
+    if (chosen)
+        printf("k-NN error over ");
+    else
+        printf("%g-NN error over ", bdml_get_number(c->h, "neighbors"));
     if (folds > 0)
         printf("%" PRId64 " folds", folds);
     else
         printf("%s random splits, %.4g %% of the rows for testing", bdml_get(c->h, "splits"),
                100.0 * bdml_get_number(c->h, "test-fraction"));
-    printf(",%sscale %s\n\n", strcmp(k, "auto") == 0 ? " k auto, " : " ", bdml_get(c->h, "scale"));
+    printf(",%sscale %s\n\n", chosen ? " k auto, " : " ", bdml_get(c->h, "scale"));
 }
 
 static void add_row(cli_table *t, const json_t *row, bool several)

@@ -109,12 +109,26 @@ static bdml_status predict_all(job *j, const char *output)
     return j->writing ? cli_writer_close(&j->writer) : BDML_OK;
 }
 
+/* Neighbours that voted: those asked for, else what the model chose, else the default. */
+static bdml_status put_neighbors(job *j)
+{
+    cli *c = j->c;
+    double k = bdml_get_number(c->h, "neighbors");
+    json_t *description = cli_describe(c, j->model);
+    if (!description) return BDML_ERR_MEMORY;
+    double chosen = client_real(json_object_get(description, "selection"), "neighbors");
+    if (strcmp(bdml_get(c->h, "neighbors"), "auto") == 0 && !isnan(chosen)) k = chosen;
+    cli_put(c->result, "neighbors", json_integer((json_int_t)k));
+    json_decref(description);
+    return BDML_OK;
+}
+
 static bdml_status report(job *j, const char *output)
 {
     cli *c = j->c;
     cli_put(c->result, "points", json_integer(j->stream.rows));
     cli_put(c->result, "dropped", json_integer(j->stream.dropped));
-    cli_put(c->result, "neighbors", json_integer((json_int_t)bdml_get_number(c->h, "neighbors")));
+    TRY(put_neighbors(j));
     if (j->writing) cli_put(c->result, "output", client_text(output));
     if (j->score.total > 0) cli_score_json(&j->score, j->model, c->result);
     if (j->list) json_object_set(c->result, "predictions", j->list);

@@ -62,6 +62,8 @@ void cli_say_choice(const json_t *model)
            client_real(chosen, "weight"), (int)client_real(chosen, "passes"),
            client_string(chosen, "stopped_by")[0] ? ",\n           cut short by the time limit"
                                                   : "");
+    if (json_object_get(chosen, "neighbors"))
+        printf("           and %d neighbours that vote\n", (int)client_real(chosen, "neighbors"));
     if (!json_is_number(json_object_get(chosen, "error"))) return;
     printf("error      %.1f %% +- %.1f in %d folds of the training %s, which made the choice\n",
            client_real(chosen, "error"), client_real(chosen, "standard_error"),

@@ -451,6 +451,55 @@ static void scale_and_neighbors_are_chosen(void **state)
     bdml_free_dataset(data);
 }
 
+/* Unasked, method bdml chooses how many neighbours vote with the metric, and prediction takes its number; the metric is
+ * the one of a number that was given. */
+static void the_recipe_chooses_its_votes(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = noisy(h);
+    bdml_model *model, *three;
+    int32_t a[160], b[160];
+    char text[32];
+    set_all(h, "method bdml keep-points yes");
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    json_t *chosen = json_object_get(model->info, "selection");
+    int k = (int)json_integer_value(json_object_get(chosen, "neighbors"));
+    check_true(k > 3); /* the classes overlap */
+    check_ok(h, bdml_predict(h, model, NULL, data->n, data->x, 2, a));
+    snprintf(text, sizeof text, "%d", k);
+    check_ok(h, bdml_set(h, "neighbors", text));
+    check_ok(h, bdml_train(h, data, NULL, &three));
+    check_true(!json_object_get(json_object_get(three->info, "selection"), "neighbors"));
+    assert_int_equal(model->q, three->q);
+    assert_memory_equal(model->l, three->l, sizeof *model->l * (size_t)(model->q * model->d));
+    check_ok(h, bdml_predict(h, three, NULL, data->n, data->x, 2, b));
+    assert_memory_equal(a, b, sizeof a);
+    bdml_free_model(three);
+    check_ok(h, bdml_set(h, "neighbors", "3"));
+    check_ok(h, bdml_predict(h, model, NULL, data->n, data->x, 2, b));
+    check_true(memcmp(a, b, sizeof a) != 0);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+static void unasked_others_have_three_votes(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = noisy(h);
+    bdml_model *model;
+    char *json;
+    set_all(h, "method euclidean methods bdml,euclidean splits 2");
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    check_true(!json_object_get(model->info, "selection"));
+    bdml_free_model(model);
+    check_ok(h, bdml_evaluate(h, data, &json));
+    json_t *result = json_loads(json, 0, NULL);
+    assert_int_equal(json_integer_value(json_object_get(result, "neighbors")), 3);
+    json_decref(result);
+    bdml_free_bytes(json);
+    bdml_free_dataset(data);
+}
+
 /* Rows of fold f that 3 neighbours among the others get wrong under this shrinkage. */
 static int64_t wrong_in_fold(bdml_handle *h, const bdml_dataset *data, const int32_t *fold, int f)
 {
@@ -629,6 +678,8 @@ int main(void)
         handle_test(bait_is_not_taken),
         handle_test(test_labels_change_nothing),
         handle_test(scale_and_neighbors_are_chosen),
+        handle_test(the_recipe_chooses_its_votes),
+        handle_test(unasked_others_have_three_votes),
         handle_test(main_parameter_is_chosen),
         handle_test(auto_has_its_limits),
         cmocka_unit_test(allocations_may_fail),

@@ -97,6 +97,28 @@ static void equal_caps_are_told_apart_by_error(void **state)
     assert_int_equal(bdml_choose(&s, wanted, mean), 2);
 }
 
+/* Two parts, two candidates, of each its error and those of 1, 3, 5, 7, 9, 11, 15 neighbours. Of the second the mean
+ * is least at 3, alone; smoothed along the list by 1/4, 1/2, 1/4 it is least at 9, where those beside are low too. The
+ * numbers do not take part in the choice of the candidate. */
+static void votes_are_chosen_after_smoothing(void **state)
+{
+    (void)state;
+    static const double error[] = {10, 1, 0, 1, 1, 1, 1, 1, 8, 20, 4, 20, 7, 5, 7, 9,
+                                   10, 1, 0, 1, 1, 1, 1, 1, 8, 20, 4, 20, 7, 5, 7, 9};
+    const bdml_plan plan = {
+        .votes = 7, .references = 1, .scores = 1, .efforts = 1, .caps = 2, .cap = {1, 10}};
+    bdml_scores s = {&plan, 2, error, 0.0, INFINITY};
+    bool wanted[2] = {true, true};
+    double mean[2], se[2];
+    assert_int_equal(bdml_candidate_width(&plan), 8);
+    bdml_summarise(&s, wanted, mean, se);
+    check_close(mean[0], 10.0, 0);
+    check_close(mean[1], 8.0, 0);
+    assert_int_equal(bdml_choose(&s, wanted, mean), 1);
+    assert_int_equal(bdml_choose_votes(&s, 1), 9);
+    assert_int_equal(bdml_choose_votes(&s, 0), 3);
+}
+
 /* Candidates are counted without gaps, and back. */
 static void candidates_are_numbered(void **state)
 {
@@ -301,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_rows_widen_the_error),
         cmocka_unit_test(equal_caps_are_told_apart_by_error),
+        cmocka_unit_test(votes_are_chosen_after_smoothing),
         cmocka_unit_test(candidates_are_numbered),
         handle_test(reference_needs_one_pass),
         handle_test(folds_are_repeated_anew),

@@ -165,8 +165,8 @@ class Setting:
     @property
     def default(self):
         """The default as Python says it."""
-        if self.parameter in ("random_state", "n_components"):
-            return None
+        if self.parameter in ("random_state", "n_components", "neighbors"):
+            return None  # neighbors: 'auto' that is said is more than the default (its help)
         if self.type == "flag":
             return self.default_text == "yes"
         if self.type == "int" and self.default_text != "auto":
@@ -185,6 +185,8 @@ class Setting:
         plain = {"flag": "bool", "int": "int", "real": "float", "choice": "str", "text": "str"}[self.type]
         if self.choices == ["auto", "yes", "no"]:
             plain = "bool | str"
+        if self.parameter == "neighbors":
+            return "int | str | None"
         return plain + " | str" if self.automatic else plain
 
     @property
@@ -199,6 +201,8 @@ class Setting:
             low = "" if self.low == float("-inf") else f" from {self.low:g}"
             high = "" if self.high >= 2**31 - 1 else f" to {self.high:g}"
             words += low + high
+        if self.parameter == "neighbors":
+            return words + ", 'auto' or None"
         return words + (" or 'auto'" if self.automatic else "")
 
 

@@ -192,8 +192,10 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
-    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
-    bdml_status status = evaluate(h, &h->options, data, json);
+    bdml_options o = h->options;
+    if (!o.neighbors.neighbors.given) o.neighbors.neighbors.automatic = false; /* alike for all */
+    bool timed = bdml_deadline_begin(h, o.solve.time_limit.value);
+    bdml_status status = evaluate(h, &o, data, json);
     bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);

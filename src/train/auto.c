@@ -4,7 +4,7 @@
  * Stratified folds; per fold, scale and value of the parameter the method is fitted once on the rows of the fold and
  * every number of neighbours votes on the rows left out. The choice with the fewest errors is taken; of equals, the
  * scale that stands first, then the value, then the fewest neighbours. Method bdml chooses its own scale with the
- * reference (select.c): the points are left to it as they are. */
+ * reference, and its own number of neighbours (select.c): the points are left to it as they are. */
 #include "train/train.h"
 
 #include <stdlib.h>
@@ -23,6 +23,7 @@ typedef struct search {
     const bdml_options *o;
     const bdml_method *method;
     const bdml_dataset *data;
+    bool given; /* constraints are */
     int folds, scales, values, votes;
     const bdml_tuning *tuning; /* or NULL: one value, which stands */
     bdml_scaling scale[SCALES];
@@ -34,10 +35,15 @@ typedef struct search {
     char why[BDML_ERROR_SIZE]; /* the first job that could not */
 } search;
 
+/* Where nothing is said, a method that does not choose the number itself has 3. */
+static bool votes_asked(const bdml_options *o)
+{
+    return o->neighbors.neighbors.given && o->neighbors.neighbors.automatic;
+}
+
 bool bdml_auto_wanted(const bdml_options *o)
 {
-    return o->prepare.scale.value == BDML_SCALE_AUTO || o->neighbors.neighbors.automatic ||
-           o->train.tune.value;
+    return o->prepare.scale.value == BDML_SCALE_AUTO || votes_asked(o) || o->train.tune.value;
 }
 
 static void list_candidates(search *s)
@@ -45,6 +51,7 @@ static void list_candidates(search *s)
     const bdml_options *o = s->o;
     bool own = s->method->fit == bdml_fit_bdml && !bdml_plan_is_stated(o) &&
                o->train.recipe.value == BDML_RECIPE_DEFAULT;
+    bool own_votes = own && bdml_plan_chooses_votes(o, s->given);
     s->tuning = bdml_tuning_asked(o, s->method->name);
     s->values = s->tuning ? s->tuning->count : 1;
     s->scales = s->votes = 1;
@@ -54,7 +61,7 @@ static void list_candidates(search *s)
         s->scales = own ? 1 : SCALES;
         memcpy(s->scale, scales, sizeof scales);
     }
-    if (o->neighbors.neighbors.automatic) {
+    if (votes_asked(o) && !own_votes) {
         s->votes = VOTES;
         memcpy(s->vote, votes, sizeof votes);
     }
@@ -182,6 +189,7 @@ static bool find_best(const search *s, bdml_options *o)
             least = wrong;
             *o = settings_of(s, fit);
             o->neighbors.neighbors.value = s->vote[vote];
+            if (s->votes > 1) o->neighbors.neighbors.automatic = false;
         }
     return least >= 0;
 }
@@ -233,7 +241,7 @@ bdml_status bdml_auto_choose(bdml_handle *h, bdml_options *o, const bdml_method 
                              const bdml_dataset *data, const bdml_constraints *constraints)
 {
     const bdml_options asked = *o;
-    search s = {.o = &asked, .method = method, .data = data};
+    search s = {.o = &asked, .method = method, .data = data, .given = constraints != NULL};
     list_candidates(&s);
     if (s.scales * s.values * s.votes == 1) {
         *o = settings_of(&s, 0);

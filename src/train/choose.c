@@ -7,6 +7,11 @@ int bdml_candidate_again(const bdml_plan *p, bdml_candidate c)
     return p->cap[c.cap] == 1.0 && p->o->train.passes.automatic ? 0 : p->effort[c.effort].again;
 }
 
+int bdml_candidate_width(const bdml_plan *p)
+{
+    return 1 + p->votes;
+}
+
 int bdml_candidate_count(const bdml_plan *p)
 {
     return p->references * p->scores * p->efforts * p->caps;
@@ -29,10 +34,16 @@ bdml_candidate bdml_candidate_at(const bdml_plan *p, int number)
     return c;
 }
 
-static double error_at(const bdml_scores *s, int part, int number)
+/* What is kept of a candidate on a part: its error first. */
+static const double *kept_at(const bdml_scores *s, int part, int number)
 {
     size_t place = (size_t)part * (size_t)bdml_candidate_count(s->plan) + (size_t)number;
-    return s->error[place];
+    return s->error + place * (size_t)bdml_candidate_width(s->plan);
+}
+
+static double error_at(const bdml_scores *s, int part, int number)
+{
+    return *kept_at(s, part, number);
 }
 
 /* Mean and standard error over the parts scored; candidates out of the race keep what they had. One
@@ -100,4 +111,20 @@ int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean)
         if (k < now || (k == now && mean[number] < mean[chosen])) chosen = number;
     }
     return chosen;
+}
+
+int bdml_choose_votes(const bdml_scores *s, int number)
+{
+    int votes = s->plan->votes, best = 0;
+    double error[BDML_PLAN_VOTES] = {0.0}, least = INFINITY;
+    for (int v = 0; v < votes; v++)
+        for (int k = 0; k < s->parts; k++) error[v] += kept_at(s, k, number)[1 + v];
+    for (int v = 0; v < votes; v++) {
+        double before = error[BDML_MAX(v - 1, 0)], after = error[BDML_MIN(v + 1, votes - 1)];
+        double smooth = 0.25 * before + 0.5 * error[v] + 0.25 * after;
+        if (!(smooth < least)) continue;
+        least = smooth;
+        best = bdml_votes[v];
+    }
+    return best;
 }

@@ -186,6 +186,7 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
     else
         json_decref(alone);
     bdml_json_put(&o, "tried", tried);
+    if (s->votes > 0) bdml_json_put(&o, "neighbors", json_integer(s->votes));
     if (plan->unseen)
         bdml_json_put(&o, "task", bdml_json_word(BDML_WORDS(TASK), BDML_TASK_RETRIEVE));
     if (plan->unseen && s->untouched >= 0 && s->best >= 0)
@@ -199,15 +200,15 @@ bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *asked,
 {
     const bdml_tuning *tuned = bdml_tuning_asked(asked, method);
     bool scale = asked->prepare.scale.value == BDML_SCALE_AUTO;
-    if (!scale && !tuned && !asked->neighbors.neighbors.automatic) return BDML_OK;
+    bool votes = asked->neighbors.neighbors.automatic && !chosen->neighbors.neighbors.automatic;
+    if (!scale && !tuned && !votes) return BDML_OK;
     json_t *o = json_incref(part_of(h, model, "selection"));
     if (scale)
         bdml_json_put(&o, "scale", bdml_json_word(BDML_WORDS(SCALE), chosen->prepare.scale.value));
     if (tuned)
         bdml_json_put(&o, bdml_option_at((int)tuned->option)->name,
                       json_real(bdml_options_number(chosen, tuned->option)));
-    if (asked->neighbors.neighbors.automatic)
-        bdml_json_put(&o, "neighbors", json_integer(chosen->neighbors.neighbors.value));
+    if (votes) bdml_json_put(&o, "neighbors", json_integer(chosen->neighbors.neighbors.value));
     return tell(h, model, "selection", o);
 }
 

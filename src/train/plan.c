@@ -103,6 +103,7 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
     p->rough_gap = 5e-2;
     p->rough_steps = BDML_MIN(20, o->solve.max_iter.value);
     if (p->unseen) return list_for_unseen(h, p, gentle);
+    if (bdml_plan_chooses_votes(o, false)) p->votes = BDML_PLAN_VOTES;
     if (o->train.se_rule.automatic) p->slack = 0.5;
     set_efforts(p, gentle, hard);
     set_caps(p, sizeof caps / sizeof *caps, caps);
@@ -171,6 +172,16 @@ bool bdml_plan_is_stated(const bdml_options *o)
     return o->solve.solver.value != BDML_SOLVER_ENGINE || o->solve.hard.value ||
            o->solve.diagonal.value || (o->constraints.rule.value != BDML_RULE_AUTO && !paper) ||
            o->solve.trace.value > 0.0;
+}
+
+bool bdml_plan_chooses_votes(const bdml_options *o, bool given)
+{
+    bool open = o->solve.distortion.automatic || o->solve.softness.automatic ||
+                o->train.passes.automatic || strcmp(o->train.reference.value, "auto") == 0;
+    return o->neighbors.neighbors.automatic && open && !given && !bdml_plan_is_stated(o) &&
+           !bdml_constraint_files_given(&o->constraints) && o->rank.rank.value == 0 &&
+           o->train.recipe.value == BDML_RECIPE_DEFAULT &&
+           o->train.task.value != BDML_TASK_RETRIEVE;
 }
 
 static bool pairs_are_open(const bdml_options *o)

@@ -110,7 +110,9 @@ enum {
     BDML_PLAN_CAPS = 100,
     BDML_PLAN_EFFORTS = 2,
     BDML_PLAN_SCORES = 2,
-    BDML_PLAN_MOST = BDML_PLAN_CAPS * BDML_PLAN_EFFORTS * BDML_PLAN_SCORES /* of one reference */
+    BDML_PLAN_VOTES = 7,
+    /* numbers of one reference on a part */
+    BDML_PLAN_MOST = BDML_PLAN_CAPS * BDML_PLAN_EFFORTS * BDML_PLAN_SCORES * (1 + BDML_PLAN_VOTES)
 };
 
 /* How hard impostors are pushed away. */
@@ -138,6 +140,7 @@ typedef struct bdml_plan {
     int64_t rough_steps; /* and their projections at most */
     double slack;        /* standard errors that the smallest cap may be worse than the best */
 
+    int votes; /* of bdml_votes, to choose the number of neighbours from; 0: it is not ours to choose */
     int references, scores, efforts, caps;
     bdml_reference_kind reference[BDML_REFERENCE_KINDS];
     bdml_score_kind score[BDML_PLAN_SCORES];
@@ -148,6 +151,8 @@ typedef struct bdml_plan {
 
 /* Any setting that asks for one certain problem and not for our choice of one. */
 bool bdml_plan_is_stated(const bdml_options *o);
+/* The recipe on classes, with something to choose: it then chooses how many neighbours vote as well. */
+bool bdml_plan_chooses_votes(const bdml_options *o, bool given);
 /* For these points, with their classes or constraints. What cannot be learned from is told here. */
 bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                            bdml_plan *plan);
@@ -167,6 +172,8 @@ typedef struct bdml_candidate {
  * passes are asked for, none. */
 int bdml_candidate_again(const bdml_plan *plan, bdml_candidate c);
 
+/* Numbers that are kept of a candidate on a part: its error, then the errors of bdml_votes. */
+int bdml_candidate_width(const bdml_plan *plan);
 int bdml_candidate_count(const bdml_plan *plan);
 int bdml_candidate_number(const bdml_plan *plan, bdml_candidate c);
 bdml_candidate bdml_candidate_at(const bdml_plan *plan, int number);
@@ -175,7 +182,8 @@ bdml_candidate bdml_candidate_at(const bdml_plan *plan, int number);
 typedef struct bdml_scores {
     const bdml_plan *plan;
     int parts;
-    const double *error; /* part by part, each by number of the candidate; NaN: not fitted */
+    /* part by part, each by number of the candidate, each bdml_candidate_width numbers; NaN: not fitted */
+    const double *error;
     double tested_over_trained;
     double most_error; /* the standard error of a difference counts for no more than this */
 } bdml_scores;
@@ -185,6 +193,9 @@ void bdml_summarise(const bdml_scores *s, bool *wanted, double *mean, double *se
 int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean); /* -1: none */
 /* Not worse than the best by more than plan->slack standard errors: the smallest K, then the error. */
 int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean);
+/* How many neighbours vote best under this candidate, of bdml_votes; 0: that is not ours to choose. Errors are
+ * smoothed along the list, by 1/4, 1/2, 1/4, since near numbers do much alike; of equals the fewest. */
+int bdml_choose_votes(const bdml_scores *s, int number);
 /* The space as it is: reference none, K = 1. -1: the plan has no such candidate. */
 int bdml_untouched(const bdml_plan *plan);
 /* Standard error of the difference between two candidates over the parts. */
@@ -298,8 +309,11 @@ void bdml_part_free(bdml_part *part); /* what it owns */
 
 /* ---- scores (score.c) -------------------------------------------------------------------------------------- */
 
-/* Scores of one (part, reference): error[(score * efforts + effort) * caps + cap], left alone where no fit was possible
- * or wanted (efforts rows of caps). K = 1 is the reference itself, whatever the effort. */
+/* Numbers of neighbours that vote on rows left out, ascending. */
+extern const int bdml_votes[BDML_PLAN_VOTES];
+
+/* Scores of one (part, reference): bdml_candidate_width numbers at (score * efforts + effort) * caps + cap, left alone
+ * where no fit was possible or wanted (efforts rows of caps). K = 1 is the reference itself, whatever the effort. */
 bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_part *part,
                             int reference, const bool *wanted, double *error);
 
@@ -308,6 +322,7 @@ bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_pa
 /* What was tried and what came out. */
 typedef struct bdml_selection {
     int chosen; /* number of the candidate */
+    int votes;  /* neighbours that vote best under it, 0: that was not to be chosen */
     bool late;  /* time cut it short: chosen from what was known by then */
     int candidates;
     double *mean,

@@ -10,8 +10,12 @@
 
 #include "linalg/linalg.h"
 
-enum { VOTES = 4 };
-static const int votes[VOTES] = {1, 3, 5, 9};
+const int bdml_votes[BDML_PLAN_VOTES] = {1, 3, 5, 7, 9, 11, 15};
+/* The error of a candidate is the mean over these. */
+enum { JUDGED = 4 };
+static const int judged[JUDGED] = {1, 3, 5, 9};
+/* Numbers of a candidate: for each way to score, or its error and that of each of bdml_votes. */
+enum { NUMBERS = BDML_MAX((int)BDML_PLAN_SCORES, 1 + (int)BDML_PLAN_VOTES) };
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
@@ -22,6 +26,21 @@ typedef struct judge {
     double *error;
 } judge;
 
+/* Votes on the rows left out, and where they are ours to choose, those of each number of neighbours. */
+static bdml_status score_votes(const bdml_fit *f, const bdml_rows *learn, const bdml_rows *left_out,
+                               double *error)
+{
+    int most = f->plan->votes, count = most > 0 ? most : JUDGED;
+    const int *votes = most > 0 ? bdml_votes : judged;
+    int64_t wrong[BDML_PLAN_VOTES], all = 0;
+    BDML_TRY(bdml_vote_errors(f->h, &f->plan->o->neighbors, learn, left_out, count, votes, wrong));
+    for (int v = 0; v < count; v++)
+        for (int k = 0; k < JUDGED; k++) all += votes[v] == judged[k] ? wrong[v] : 0;
+    error[0] = 100.0 * (double)all / (double)(JUDGED * left_out->n);
+    for (int v = 0; v < most; v++) error[1 + v] = 100.0 * (double)wrong[v] / (double)left_out->n;
+    return BDML_OK;
+}
+
 static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const double *l,
                               double *error)
 {
@@ -30,20 +49,18 @@ static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const do
     const bdml_training *t = &part->t;
     int r = f->reference.rows;
     double *z = NULL, *vz = NULL;
-    int64_t wrong[VOTES], all = 0;
+    int64_t wrong;
 
     BDML_GO(bdml_map_points(f->h, q, r, l, part->test, j->vp, &vz));
     const bdml_rows left_out = {part->test, q, q, vz, part->vy, t->classes};
     if (f->plan->unseen) { /* rows alone in their class are missed, whatever the metric */
-        BDML_GO(bdml_vote_errors(f->h, &f->plan->o->neighbors, &left_out, NULL, 1, votes, wrong));
-        *error = 100.0 * (double)(wrong[0] - part->single) / (double)(part->test - part->single);
+        BDML_GO(bdml_vote_errors(f->h, &f->plan->o->neighbors, &left_out, NULL, 1, judged, &wrong));
+        *error = 100.0 * (double)(wrong - part->single) / (double)(part->test - part->single);
         goto done;
     }
     BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
     const bdml_rows learn = {t->n, q, q, z, t->y, t->classes};
-    BDML_GO(bdml_vote_errors(f->h, &f->plan->o->neighbors, &learn, &left_out, VOTES, votes, wrong));
-    for (int v = 0; v < VOTES; v++) all += wrong[v];
-    *error = 100.0 * (double)all / (double)(VOTES * part->test);
+    status = score_votes(f, &learn, &left_out, error);
 done:
     free(z);
     free(vz);
@@ -95,7 +112,7 @@ done:
 
 /* ---- one job ---------------------------------------------------------------------------------------------- */
 
-/* Errors of the metric m on the points of f (NULL: the reference itself), one for each way to score. */
+/* Numbers of the metric m on the points of f (NULL: the reference itself). */
 static bdml_status score_metric(const judge *j, const bdml_fit *f, const double *m, double *error)
 {
     bdml_status status = BDML_OK;
@@ -119,15 +136,17 @@ done:
 
 static void put(const bdml_plan *p, const judge *j, int effort, int cap, const double *error)
 {
-    for (int s = 0; s < p->scores; s++)
-        j->error[(s * p->efforts + effort) * p->caps + cap] = error[s];
+    int width = bdml_candidate_width(p);
+    for (int s = 0; s < p->scores; s++) /* several ways to score are pairs': of width 1 */
+        memcpy(j->error + ((s * p->efforts + effort) * p->caps + cap) * width, error + s,
+               sizeof *error * (size_t)width);
 }
 
 static bdml_status score_solve(void *user, const bdml_fit *f, bool last, int effort, int cap,
                                const bdml_solve_result *r)
 {
     const judge *j = user;
-    double error[BDML_PLAN_SCORES];
+    double error[NUMBERS];
     if (!last || !bdml_is_usable(r)) return BDML_OK;
     BDML_TRY(score_metric(j, f, r->m, error));
     put(f->plan, j, effort, cap, error);
@@ -138,7 +157,7 @@ static bdml_status score_solve(void *user, const bdml_fit *f, bool last, int eff
 static bdml_status score_reference(const judge *j, const bdml_fit *f, bool *rest)
 {
     const bdml_plan *p = f->plan;
-    double error[BDML_PLAN_SCORES];
+    double error[NUMBERS];
     bool scored = false;
     for (int effort = 0; effort < p->efforts && p->cap[0] == 1.0; effort++) {
         bool *first = &rest[(size_t)effort * (size_t)p->caps];

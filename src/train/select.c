@@ -4,7 +4,8 @@
  * the best of each family are compared, and the FAMILIES best of these become candidates with every cap. Two rounds:
  * the first scores every candidate on some parts, the second goes on with those that are not clearly worse than
  * the best. Then the smallest K is taken that is not worse than the best by more than so many standard errors of the
- * difference, part by part (setting se-rule), and among those with that K the smallest error.
+ * difference, part by part (setting se-rule), and among those with that K the smallest error. How many neighbours
+ * vote is chosen last, under what was chosen, by the same votes.
  *
  * A job is one (part, reference) with all its efforts and caps in one warm-started sweep (score.c); jobs run beside each other,
  * each on one thread with its own handle, and write to their own places: the result does not depend on the number of
@@ -24,7 +25,8 @@ typedef struct selection {
     bdml_plan *plan;
     bdml_parts parts;
     bool alone;    /* references alone: what cannot be fitted is out of the race, in silence */
-    int size;      /* candidates */
+    int size;      /* candidates, */
+    int width;     /* and numbers of each on a part (plan.h) */
     double *error; /* part by part, each by number of the candidate; NaN: not fitted */
     double *known; /* those of the references alone: part by part, each by kind as listed */
     bool *wanted;  /* per candidate: still in the race */
@@ -53,7 +55,7 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
     const bdml_plan *p = s->plan;
     int job = s->done * p->references + (int)k, part = job / p->references;
     bdml_candidate c = {.reference = job % p->references};
-    int size = p->scores * p->efforts * p->caps;
+    int size = p->scores * p->efforts * p->caps * s->width;
     double *kept = s->error + (size_t)job * (size_t)size, error[BDML_PLAN_MOST];
     bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS], any = false;
 
@@ -61,7 +63,7 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
     for (c.effort = 0; c.effort < p->efforts; c.effort++)
         for (c.cap = 0; c.cap < p->caps; c.cap++) {
             int place = c.effort * p->caps + c.cap;
-            any |= wanted[place] = is_wanted(s, c) && isnan(error[place]);
+            any |= wanted[place] = is_wanted(s, c) && isnan(error[place * s->width]);
         }
     if (!any || (!s->alone && bdml_checkpoint_take_job(s->h, job, kept))) return BDML_OK;
     bdml_status status = bdml_score_part(own, p, &s->parts.part[part], c.reference, wanted, error);
@@ -100,10 +102,11 @@ static bdml_status make_table(selection *s, int parts)
 {
     bdml_status status = BDML_OK;
     s->size = bdml_candidate_count(s->plan);
+    s->width = bdml_candidate_width(s->plan);
     s->done = 0;
-    BDML_NEW(s->h, s->error, parts * s->size);
+    BDML_NEW(s->h, s->error, parts * s->size * s->width);
     BDML_NEW(s->h, s->wanted, s->size);
-    for (int k = 0; k < parts * s->size; k++) s->error[k] = NAN;
+    for (int k = 0; k < parts * s->size * s->width; k++) s->error[k] = NAN;
     for (int k = 0; k < s->size; k++) s->wanted[k] = true;
 done:
     return status;
@@ -241,7 +244,9 @@ static void use_known(const selection *s, const bdml_selection *alone)
         if (s->plan->cap[c.cap] != 1.0) continue;
         while (alone->alone_kind[r] != s->plan->reference[c.reference]) r++;
         for (int k = 0; k < s->parts.count; k++)
-            s->error[k * s->size + number] = s->known[k * alone->alone + r];
+            memcpy(s->error + (k * s->size + number) * s->width,
+                   s->known + (k * alone->alone + r) * s->width,
+                   sizeof *s->error * (size_t)s->width);
     }
 }
 
@@ -294,7 +299,7 @@ static bdml_status run(selection *s, bdml_selection *out)
     s->se = out->se;
     use_known(s, out);
     int jobs = s->plan->references;
-    BDML_GO(bdml_checkpoint_jobs(h, s->parts.count * jobs, s->size / jobs));
+    BDML_GO(bdml_checkpoint_jobs(h, s->parts.count * jobs, s->size / jobs * s->width));
     BDML_GO(score_to(s, "cross-validation", s->parts.first));
     if (!s->plan->whole) narrow(s, NULL);
     if (s->parts.count > s->done) BDML_GO(score_to(s, "cross-validation", s->parts.count));
@@ -308,6 +313,8 @@ static bdml_status run(selection *s, bdml_selection *out)
                  "made from what was known by then");
     /* nothing is known: the space as it is, or the first reference, at the smallest cap */
     if (out->chosen < 0 && s->late) out->chosen = BDML_MAX(out->untouched, 0);
+    bdml_scores scores = scores_of(s);
+    if (out->chosen >= 0) out->votes = bdml_choose_votes(&scores, out->chosen);
     for (int k = 0; k < s->size; k++) out->parts[k] = s->wanted[k] ? s->done : s->parts.first;
     if (out->chosen < 0)
         status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ._base import _FINITE, _TYPES, Metric, _validate
+from ._border import Call
 
 
 class Labelled(ClassifierMixin, Metric):
@@ -81,6 +82,11 @@ class Labelled(ClassifierMixin, Metric):
         share[winner] = np.where(share.argmax(axis=1) == label, share[winner], np.nextafter(share[winner], 1.0))
         return share
 
+    def _votes(self, call: Call) -> int:
+        """How many neighbours vote: as many as were asked for, else as many as the model chose, else the default."""
+        chosen = self._fitted().description.get("selection", {}).get("neighbors")
+        return int(chosen if chosen and self.neighbors in (None, "auto") else call.number("neighbors"))
+
     def kneighbors(self, X: Any, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """The nearest training points under the metric.
 
@@ -100,7 +106,7 @@ class Labelled(ClassifierMixin, Metric):
         x = self._points(X)
         with self._call() as call:
             if n_neighbors is None:
-                n_neighbors = int(call.number("neighbors"))
+                n_neighbors = self._votes(call)
             if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
                 raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}")
             index, squared = call.neighbors(model, x, int(n_neighbors))
