@@ -61,13 +61,21 @@ static bool all_one(int64_t count, const double *v)
     return true;
 }
 
+/* Weights; NULL: all 1. */
+static bool same_values(int64_t count, const double *a, const double *b)
+{
+    for (int64_t t = 0; t < count; t++)
+        if ((a ? a[t] : 1.0) != (b ? b[t] : 1.0)) return false;
+    return true;
+}
+
 static bool same_constraints(const bdml_constraints *a, const bdml_constraints *b)
 {
     return a->pairs == b->pairs && a->targets == b->targets && a->m == b->m &&
            same_rows(a->pairs, a->pi, b->pi) && same_rows(a->pairs, a->pj, b->pj) &&
            same_rows(a->targets, a->target, b->target) && same_rows(a->m, a->far, b->far) &&
            same_rows(a->m, a->near, b->near) && all_one(b->m, b->margin) &&
-           all_one(b->m, b->weight);
+           same_values(a->m, a->weight, b->weight);
 }
 
 bdml_status bdml_check_given(bdml_plain *w, const bdml_stated *s)

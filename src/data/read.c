@@ -294,7 +294,7 @@ static bdml_status check_dropped(bdml_handle *h, const bdml_constraint_options *
                                  const bdml_dataset *data)
 {
     const char *file[] = {o->targets_file.value, o->impostors_file.value, o->pairs_file.value,
-                          o->triplets_file.value};
+                          o->triplets_file.value, o->relevant_file.value};
     for (size_t i = 0; i < sizeof file / sizeof *file; i++)
         if (data->dropped > 0 && *file[i])
             return bdml_fail(h, BDML_ERR_ARGUMENT,

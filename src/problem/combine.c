@@ -83,9 +83,11 @@ static int64_t combine(int64_t n, const groups *target, const groups *impostor, 
 }
 
 static bdml_status build_triplets(bdml_handle *h, int64_t n, const bdml_lists *lists,
-                                  int64_t triplets, const int32_t *triplet, bdml_constraints **out)
+                                  int64_t triplets, const int32_t *triplet, const double *weight,
+                                  bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
+    double *weights = NULL; /* 1 for those that are combined */
     groups target = {0}, impostor = {0};
     int32_t *rows = NULL;
     int64_t both;
@@ -95,13 +97,18 @@ static bdml_status build_triplets(bdml_handle *h, int64_t n, const bdml_lists *l
     BDML_NEW(h, rows, 3 * ((size_t)m + (size_t)triplets));
     combine(n, &target, &impostor, rows, &both);
     if (triplets > 0) memcpy(rows + 3 * m, triplet, sizeof *rows * 3 * (size_t)triplets);
+    if (weight) {
+        BDML_NEW(h, weights, m + triplets);
+        for (int64_t t = 0; t < m + triplets; t++) weights[t] = t < m ? 1.0 : weight[t - m];
+    }
     BDML_GO(bdml_constraints_build(h, n, lists->target.count, lists->target.row, m + triplets, rows,
-                                   NULL, NULL, out));
+                                   NULL, weights, out));
     (*out)->contradictions += both;
 done:
     free_groups(&target);
     free_groups(&impostor);
     free(rows);
+    free(weights);
     return status;
 }
 
@@ -125,10 +132,10 @@ done:
 }
 
 bdml_status bdml_constraints_combine(bdml_handle *h, int64_t n, int kind, const bdml_lists *lists,
-                                     int64_t triplets, const int32_t *triplet,
+                                     int64_t triplets, const int32_t *triplet, const double *weight,
                                      bdml_constraints **out)
 {
     *out = NULL;
     return kind == BDML_KIND_PAIR ? build_pairs(h, n, lists, out)
-                                  : build_triplets(h, n, lists, triplets, triplet, out);
+                                  : build_triplets(h, n, lists, triplets, triplet, weight, out);
 }

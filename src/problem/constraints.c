@@ -73,7 +73,7 @@ static uint64_t constraint_key(int32_t far, int32_t near)
     return (uint64_t)far << 32 | (uint64_t)(near + 1);
 }
 
-/* Number the pairs of the constraints, keeping the first of equal ones with its margin and weight.
+/* Number the pairs of the constraints, keeping the first of equal ones with its margin; weights of equal ones add up.
  * Two that say the opposite of each other are a contradiction. width 3: rows i, j, k say D(i,k) > D(i,j), or
  * without j D(i,k) alone; 4: i, j, k, l say D(k,l) > D(i,j). */
 static bdml_status add_constraints(bdml_handle *h, int64_t m, int width, const int32_t *rows,
@@ -91,6 +91,7 @@ static bdml_status add_constraints(bdml_handle *h, int64_t m, int width, const i
         BDML_GO(bdml_keys_add(h, &seen, constraint_key(far, near), &id));
         if (seen.count == before) {
             c->duplicates++;
+            if (weight) c->weight[id] += weight[t];
             continue;
         }
         if (near >= 0 && bdml_keys_find(&seen, constraint_key(near, far)) >= 0) c->contradictions++;

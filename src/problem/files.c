@@ -1,7 +1,7 @@
 /* files.c - constraints from text files of row numbers.
  *
  *     targets-file    i,j          impostors-file   i,k
- *     pairs-file      i,j,same     triplets-file    i,j,k
+ *     pairs-file      i,j,same     triplets-file    i,j,k or i,j,k,weight
  *     quadruplets-file  i,j,k,l
  *
  * in lines as lines.h says; gzip is undone. */
@@ -32,6 +32,8 @@ typedef struct contents {
     int32_t *tuple;
     int64_t tuples;
     size_t capacity;
+    double *weight; /* of the triplets, where all have one; else NULL */
+    size_t weight_capacity;
 } contents;
 
 static const char *name_of(const bdml_constraint_options *o, int f)
@@ -45,6 +47,26 @@ static bool given(const bdml_constraint_options *o, int f)
 }
 
 /* ---- one file -------------------------------------------------------------------------------------- */
+
+/* A triplet may have a fourth column: all of a file, or none. */
+static bdml_status keep_weight(bdml_handle *h, const bdml_input *in, bool has, const bdml_field *f,
+                               contents *all)
+{
+    double w;
+    if (has != (all->weight != NULL) && all->tuples > 1)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: line %lld: every triplet has a weight, or none has",
+                         bdml_input_name(in), (long long)bdml_input_line_number(in));
+    if (!has) return BDML_OK;
+    if (!bdml_parse_double(h->c_locale, f->text, f->n, &w) || !isfinite(w) || !(w > 0.0))
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: line %lld, column 4: '%.*s' is not a weight; weights are above 0",
+                         bdml_input_name(in), (long long)bdml_input_line_number(in),
+                         (int)BDML_MIN(f->n, (size_t)40), f->text);
+    BDML_TRY(bdml_grow(h, &all->weight, &all->weight_capacity, (size_t)all->tuples,
+                       sizeof *all->weight));
+    all->weight[all->tuples - 1] = w;
+    return BDML_OK;
+}
 
 static bdml_status keep(bdml_handle *h, int f, const int32_t *v, contents *all)
 {
@@ -84,14 +106,16 @@ static bdml_status read_lines(bdml_handle *h, bdml_input *in, int f, int64_t n, 
             return bdml_fail(h, BDML_ERR_DATA,
                              "%s: there is no constraint in it; a %s has lines %s",
                              bdml_input_name(in), kind->name, kind->example);
-        if (count != kind->columns)
+        bool weighted = f == TRIPLETS && count == kind->columns + 1;
+        if (count != kind->columns && !weighted)
             return bdml_fail(h, BDML_ERR_DATA, "%s: line %lld has %d column%s; a %s has %d: %s",
                              bdml_input_name(in), (long long)bdml_input_line_number(in), count,
                              count == 1 ? "" : "s", kind->name, kind->columns, kind->example);
-        for (int c = 0; c < count; c++)
+        for (int c = 0; c < kind->columns; c++)
             BDML_TRY(bdml_field_row(h, in, c, &fields[c], n, &value[c]));
         BDML_TRY(check_rows(h, in, f, value));
         BDML_TRY(keep(h, f, value, all));
+        if (f == TRIPLETS) BDML_TRY(keep_weight(h, in, weighted, &fields[3], all));
     }
 }
 
@@ -120,6 +144,9 @@ static bdml_status read_file(bdml_handle *h, const char *path, int f, int64_t n,
 static bdml_status check_combination(bdml_handle *h, const bdml_constraint_options *o)
 {
     int kind = o->kind.value;
+    if (o->relevant_file.value[0])
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "relevant-file stands alone, for method bdml: its impostors are mined");
     bool target = given(o, TARGETS) || given(o, PAIRS), triplet = given(o, TRIPLETS);
     bool impostor = given(o, IMPOSTORS) || given(o, PAIRS);
     if (given(o, QUADRUPLETS)) {
@@ -176,11 +203,18 @@ bool bdml_pairs_file_alone(const bdml_constraint_options *o)
     return true;
 }
 
+bool bdml_relevant_file_alone(const bdml_constraint_options *o)
+{
+    for (int f = 0; f < FORMS; f++)
+        if (given(o, f)) return false;
+    return o->relevant_file.value[0] != '\0';
+}
+
 bool bdml_constraint_files_given(const bdml_constraint_options *o)
 {
     for (int f = 0; f < FORMS; f++)
         if (given(o, f)) return true;
-    return false;
+    return o->relevant_file.value[0] != '\0';
 }
 
 bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_options *o, int64_t n,
@@ -199,7 +233,8 @@ bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_opt
     }
     if (all.tuples > 0 && all.lists.target.count == 0) BDML_GO(targets_of_triplets(h, &all));
     BDML_GO(need_some(h, o->pairs_file.value, &all));
-    BDML_GO(bdml_constraints_combine(h, n, o->kind.value, &all.lists, all.tuples, all.tuple, out));
+    BDML_GO(bdml_constraints_combine(h, n, o->kind.value, &all.lists, all.tuples, all.tuple,
+                                     all.weight, out));
     if ((*out)->m == 0) {
         bdml_free_constraints(*out);
         *out = NULL;
@@ -210,5 +245,6 @@ bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_opt
 done:
     bdml_lists_free(&all.lists);
     free(all.tuple);
+    free(all.weight);
     return status;
 }

@@ -364,7 +364,7 @@ bdml_status bdml_labelled_constraints(bdml_handle *h, int64_t n, const bdml_labe
                            (long long)lists.target.count, (long long)lists.impostor.count);
         goto done;
     }
-    BDML_GO(bdml_constraints_combine(h, n, BDML_KIND_PAIR, &lists, 0, NULL, out));
+    BDML_GO(bdml_constraints_combine(h, n, BDML_KIND_PAIR, &lists, 0, NULL, NULL, out));
     if (p->fold) status = set_groups(h, p, *out);
     if (status != BDML_OK) {
         bdml_free_constraints(*out);

@@ -280,7 +280,7 @@ bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     BDML_GO(mine(h, &s));
-    BDML_GO(bdml_constraints_combine(h, n, how->kind, &s.lists, 0, NULL, out));
+    BDML_GO(bdml_constraints_combine(h, n, how->kind, &s.lists, 0, NULL, NULL, out));
     if ((*out)->m == 0) {
         bdml_free_constraints(*out);
         *out = NULL;

@@ -76,12 +76,12 @@ typedef struct bdml_lists {
 void bdml_lists_free(bdml_lists *lists);
 
 /* BDML_KIND_PAIR: a constraint per impostor pair. BDML_KIND_TRIPLET: one per combination of a target
- * and an impostor pair with the same first row, and after them the `triplets` given (i,j,k).
+ * and an impostor pair with the same first row, and after them the `triplets` given (i,j,k), with weights or NULL.
  * Objective: the target pairs. A row that is both target and impostor of another is no triplet, but
  * counts as a contradiction. */
 bdml_status bdml_constraints_combine(bdml_handle *h, int64_t n, int kind, const bdml_lists *lists,
                                      int64_t triplets, const int32_t *triplet,
-                                     bdml_constraints **out);
+                                     const double *weight, bdml_constraints **out);
 
 /* ---- mining (mine.c, ball.c) ---------------------------------------------------------------------------- */
 
@@ -116,6 +116,12 @@ bool bdml_constraint_files_given(const bdml_constraint_options *o);
 /* Read the files of the settings, rows numbered 0..n-1, and combine them by the setting "kind". */
 bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_options *o, int64_t n,
                                        bdml_constraints **out);
+
+/* The same of the setting relevant-file. */
+bool bdml_relevant_file_alone(const bdml_constraint_options *o);
+/* Triplets of the setting relevant-file, in the distance of the data (relevant.c). */
+bdml_status bdml_relevant_mine(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                               bdml_constraints **out);
 
 /* True when the setting pairs-file names a file and no other constraint file is set. */
 bool bdml_pairs_file_alone(const bdml_constraint_options *o);

@@ -35,13 +35,19 @@ static bdml_status make(bdml_handle *h, const bdml_options *o, const bdml_datase
         return bdml_fail(h, BDML_ERR_DATA,
                          "constraints are about at most %d rows, the data have %lld", INT32_MAX,
                          (long long)data->n);
-    if (bdml_constraint_files_given(&o->constraints)) {
+    if (bdml_relevant_file_alone(&o->constraints)) {
+        BDML_GO(bdml_relevant_mine(h, o, data, &c));
+    } else if (bdml_constraint_files_given(&o->constraints)) {
         BDML_GO(bdml_constraint_files_read(h, &o->constraints, data->n, &c));
         BDML_GO(bdml_check_far(h, data, c, &found));
     } else {
         BDML_GO(mine(h, &how, data, &c));
         BDML_GO(bdml_check_twins(h, data, &found));
     }
+    if (c->weight && o->solve.hard.value)
+        BDML_GO(bdml_fail(h, BDML_ERR_ARGUMENT,
+                          "weights are of missed margins, and hard margins are not missed: leave "
+                          "out hard, or the weights and grades"));
     c->contradictions += found;
     bdml_check_report(h, c);
     *out = c;
