@@ -160,9 +160,9 @@ static bdml_status add_argument(cli *c, const char *word)
         p += strspn(p, " ");
     }
     if (c->arguments == most)
-        return client_fail(c->h, BDML_ERR_ARGUMENT, "%s takes no '%.100s'; usage: bdml %s %s",
-                           c->command->name, word, c->command->name,
-                           most ? c->command->arguments : "(no arguments)");
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "%s takes no '%.100s'; usage: bdml %s %s%s%s",
+                           c->command->name, word, c->command->name, c->command->arguments,
+                           most ? " " : "", c->command->synopsis);
     c->argument[c->arguments++] = word;
     return BDML_OK;
 }

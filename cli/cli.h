@@ -231,6 +231,7 @@ bdml_status cli_features_json(cli *c, const bdml_model *model, json_t *out);
 void cli_features_print(const json_t *result);
 
 /* summary.c: lines about a model; what it says of itself. */
+void cli_say_next(const json_t *model, const char *path); /* what people do with it */
 void cli_say_choice(const json_t *model);
 void cli_say_certificate(const json_t *model);
 void cli_say_condition(const bdml_model *model);

@@ -124,7 +124,8 @@ static void print_summary(const cli *c, const char *path, const bdml_model *mode
     cli_say_condition(model);
     cli_say_threshold(description);
     cli_features_print(c->result);
-    printf("\nnext       bdml predict %s NEW-DATA\n", path);
+    putchar('\n');
+    cli_say_next(description, path);
     if (json_object_get(description, "certificate"))
         printf("           bdml certify %s %s\n", path, data[0] ? data : "DATA");
     printf("           bdml info %s --all: everything it says of itself\n", path);

@@ -62,7 +62,7 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
         TRY(bdml_set(c->h, "methods", "euclidean,whiten,lda,bdml"));
     /* bdml chooses a scaling by itself: the others shall not suffer from the units of columns */
     if (!bdml_is_given(c->h, "scale")) TRY(bdml_set(c->h, "scale", "zscore"));
-    TRY(beside(c, page, ".bdml", &model));
+    TRY(beside(c, page, ".report.bdml", &model)); /* never over a model that train saved */
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         json_t *run = NULL;
         bool train = strcmp(steps[i], "train") == 0;
@@ -86,6 +86,7 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
         }
         if (status != BDML_OK) goto done;
     }
+    cli_put(c->result, "model", client_text(model));
     json_t *last = json_array_get(runs, json_array_size(runs) - 1);
     if (json_array_size(c->warnings) > 0) json_object_set(last, "warnings", c->warnings);
 done:
@@ -123,6 +124,8 @@ bdml_status cli_report(cli *c)
     cli_progress_clear(c);
     if (cli_chatty(c))
         printf("%s: %.0f KiB, opens in any browser\n", page, (double)cli_file_size(page) / 1024.0);
+    const char *model = client_string(c->result, "model");
+    if (cli_chatty(c) && model[0]) printf("%s: the model of the page\n", model);
 done:
     json_decref(runs);
     return status;

@@ -106,6 +106,7 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
                       const json_t *description, const char *path, double seconds)
 {
     char time[32];
+    const char *source = client_string(description, "data");
     const char *ended = client_string(json_object_get(description, "certificate"), "status");
     double variance = bdml_preparation_variance(bdml_model_preparation(model));
     int d = bdml_model_metric_dimension(model);
@@ -127,7 +128,10 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
         printf("checkpoint %s: --resume goes on from there\n", bdml_get(c->h, "checkpoint"));
     if (strcmp(path, "-") == 0) return;
     printf("saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
-    printf("next       bdml predict %s NEW-DATA      or      bdml info %s\n", path, path);
+    cli_say_next(description, path);
+    printf("           bdml info %s: what was learned\n           bdml report %s: a page of "
+           "pictures\n",
+           path, source[0] ? source : "DATA");
 }
 
 static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model,

@@ -64,7 +64,8 @@ static const cli_command commands[] = {
      cli_eval, CLI_EVERYDAY},
     {"adapt", "", "--source FILE --target FILE [--semi] [--methods A,B,C]",
      "learn on one domain, classify another",
-     "Learns from labelled rows of --source and classifies the rows of --target, one method or "
+     "For vectors that an index serves see train --task retrieve. Learns from labelled rows of "
+     "--source and classifies the rows of --target, one method or "
      "several side by side, over fixed (--splits-file) or random splits, and reports mean accuracy "
      "and standard error in percent. Unsupervised: trained on the split's source rows, tested on "
      "every target row. With --semi the split's few labelled target rows join in and its test rows "
@@ -207,9 +208,10 @@ static const cli_command commands[] = {
      "convergence, "
      "confusions, the points before and after, the certificate, and hints where something looks "
      "wrong. Or RUN is a model: its certificate, spectrum and the features that matter. Or RUN is "
-     "a "
-     "labelled data file: then eval, path and train are run first, with the "
-     "settings given, and the model is kept beside the page. The page is one file that needs "
+     "a labelled data file: then eval, path and train are run first, with the settings given and "
+     "with --scale zscore unless another is given, so that no method suffers from the units of "
+     "columns; the model is kept beside the page, as PAGE.report.bdml. The page is one file that "
+     "needs "
      "no network and no other program: K moves under a slider, marks tell their values, points "
      "their neighbours.",
      COMMON "output page " LEARN "neighbors evaluate path",
@@ -219,9 +221,8 @@ static const cli_command commands[] = {
     {"plot", "[RUN] [RUN] [RUN]", "--figure NAME -o FILE", "draw one figure of a result",
      "Draws one of the pictures of 'bdml report' alone, as .svg, .png or .pdf by the ending of "
      "FILE: "
-     "errors, path, unseen, roc, view, spectrum, convergence, or ellipsoids (the paper's Figure 1, "
-     "which "
-     "needs no result). RUN: what a command printed with --json.",
+     "errors, path, walk, unseen, roc, view, spectrum, features, convergence, or ellipsoids (the "
+     "paper's Figure 1, which needs no result). RUN: what a command printed with --json.",
      COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot,
      CLI_MORE},
     {"export", "MODEL [DATA]", "-o FILE [--what L|M] [--certificate]",

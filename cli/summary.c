@@ -65,11 +65,24 @@ void cli_say_choice(const json_t *model)
     if (json_object_get(chosen, "neighbors"))
         printf("           and %d neighbours that vote\n", (int)client_real(chosen, "neighbors"));
     if (!json_is_number(json_object_get(chosen, "error"))) return;
-    printf("error      %.1f %% +- %.1f in %d folds of the training %s, which made the choice\n",
+    bool retrieval = json_object_get(chosen, "task") != NULL;
+    printf("error      %.1f %% +- %.1f%s in %d folds of the training %s, which made the choice\n",
            client_real(chosen, "error"), client_real(chosen, "standard_error"),
-           (int)client_real(chosen, "folds"), json_object_get(chosen, "task") ? "classes" : "rows");
+           retrieval ? " of first neighbours" : "", (int)client_real(chosen, "folds"),
+           retrieval ? "classes" : "rows");
     if (!json_object_get(model, "low_rank")) /* there the points Qx are what would be kept */
         say_evidence(json_object_get(chosen, "best_versus_untouched"));
+}
+
+void cli_say_next(const json_t *model, const char *path)
+{
+    const json_t *selection = json_object_get(model, "selection");
+    if (json_object_get(selection, "task"))
+        printf("next       bdml drift %s CORPUS: what stays of an index\n"
+               "           bdml export %s -o adapter.onnx: or .faiss, .safetensors\n",
+               path, path);
+    else
+        printf("next       bdml predict %s NEW-DATA\n", path);
 }
 
 static void say_bracket(const json_t *model, const json_t *o)

@@ -40,4 +40,5 @@ say "5. Look at it: all of this on one page, with the error against the distorti
 run report data/segment.csv --methods euclidean,bdml $settings --splits 5 -o "$out/report.html"
 say "Report: $out/report.html (open it in a browser)
 Model: $out/segment.bdml   Mapped points: $out/segment-mapped.csv
-Your own data: $bdml train FILE.csv    All commands: $bdml help"
+Your own data: $bdml train FILE.csv    All commands: $bdml help
+To have bdml on your PATH: make install PREFIX=~/.local"

@@ -162,6 +162,8 @@ exits 2 "predict needs MODEL" predict
 exits 2 "predict needs DATA" predict m
 exits 2 "convert needs OUT" convert a
 exits 2 "train takes no 'b'" train a b
+exits 2 "adapt takes no 'b'; usage: bdml adapt --source FILE --target FILE" adapt b
+exits 2 "is a model of bdml, where data are wanted" train upper.bdml -o other.bdml
 exits 2 "unknown option --sclae; did you mean --scale?" train a --sclae zscore
 exits 2 "unknown option --xyzzy; 'bdml help train'" train a --xyzzy
 exits 2 "unknown option --tes;" train a --tes 1

@@ -40,8 +40,11 @@ check "report of a model and results" "$bdml" report wine.bdml eval.json -o both
 check "errors stand there too" grep -q "Error of each method" both.html
 "$bdml" report i.bdml.proof -o no.html 2>said
 check "a proof is no model" grep -q "is a proof, not a model" said
+cp wine.bdml data.bdml
 check "report of data" "$bdml" report "$wine" --methods euclidean --splits 2 $quick -o data.html \
     --save data.json
+check "its model has a name of its own" test -s data.report.bdml
+check "a model of the same name is left alone" cmp wine.bdml data.bdml
 check "results are kept" "$bdml" report data.json -o again.html
 check "the same page again" cmp data.html again.html
 for figure in errors path walk bracket features view spectrum convergence ellipsoids; do

@@ -4,6 +4,8 @@
 
 #define BYTES(text) (text), sizeof(text) - 1
 
+#define UNREAD(what) what ", which bdml does not read"
+
 /* How it becomes readable. */
 #define TO_CSV            ".to_csv('data.csv', index=False)"
 #define TO_ARRAYS         "numpy.savez('data.npz', X=X, y=y)"
@@ -20,29 +22,32 @@ static const struct {
     const char *ending; /* of the name; NULL: by its bytes alone */
     const char *what, *how;
 } foreign[] = {
-    {NULL, 0, ".xlsx", "an Excel workbook", FROM_EXCEL},
-    {BYTES("\xD0\xCF\x11\xE0"), ".xls", "an old Excel workbook", FROM_EXCEL},
-    {NULL, 0, ".ods", "an OpenDocument table", "save it as CSV in LibreOffice"},
-    {BYTES("PAR1"), ".parquet", "a Parquet file", BY_PANDAS("read_parquet")},
-    {BYTES("ARROW1"), ".feather", "a Feather (Arrow) file", BY_PANDAS("read_feather")},
-    {BYTES("\x80\x02"), ".pkl", "a Python pickle", FROM_PYTHON},
-    {BYTES("\x80\x03"), ".pickle", "a Python pickle", FROM_PYTHON},
-    {BYTES("\x80\x04"), ".joblib", "a Python pickle", FROM_PYTHON},
-    {BYTES("\x80\x05"), NULL, "a Python pickle", FROM_PYTHON},
-    {NULL, 0, ".h5", "an HDF5 file", BY_H5PY},
-    {NULL, 0, ".hdf5", "an HDF5 file", BY_H5PY},
-    {BYTES("RDX"), ".rda", "an R workspace", FROM_R},
-    {NULL, 0, ".rdata", "an R workspace", FROM_R},
-    {NULL, 0, ".rds", "an R object",
+    {BYTES("BDMLFILE"), NULL, "a model of bdml, where data are wanted",
+     "bdml info FILE looks at it, bdml predict FILE DATA applies it, bdml neighbors takes it as "
+     "--model FILE"},
+    {NULL, 0, ".xlsx", UNREAD("an Excel workbook"), FROM_EXCEL},
+    {BYTES("\xD0\xCF\x11\xE0"), ".xls", UNREAD("an old Excel workbook"), FROM_EXCEL},
+    {NULL, 0, ".ods", UNREAD("an OpenDocument table"), "save it as CSV in LibreOffice"},
+    {BYTES("PAR1"), ".parquet", UNREAD("a Parquet file"), BY_PANDAS("read_parquet")},
+    {BYTES("ARROW1"), ".feather", UNREAD("a Feather (Arrow) file"), BY_PANDAS("read_feather")},
+    {BYTES("\x80\x02"), ".pkl", UNREAD("a Python pickle"), FROM_PYTHON},
+    {BYTES("\x80\x03"), ".pickle", UNREAD("a Python pickle"), FROM_PYTHON},
+    {BYTES("\x80\x04"), ".joblib", UNREAD("a Python pickle"), FROM_PYTHON},
+    {BYTES("\x80\x05"), NULL, UNREAD("a Python pickle"), FROM_PYTHON},
+    {NULL, 0, ".h5", UNREAD("an HDF5 file"), BY_H5PY},
+    {NULL, 0, ".hdf5", UNREAD("an HDF5 file"), BY_H5PY},
+    {BYTES("RDX"), ".rda", UNREAD("an R workspace"), FROM_R},
+    {NULL, 0, ".rdata", UNREAD("an R workspace"), FROM_R},
+    {NULL, 0, ".rds", UNREAD("an R object"),
      "write it in R by write.csv(readRDS(FILE), 'data.csv', row.names = FALSE)"},
-    {BYTES("$FL2"), ".sav", "an SPSS file", BY_PANDAS("read_spss")},
-    {NULL, 0, ".dta", "a Stata file", BY_PANDAS("read_stata")},
-    {NULL, 0, ".json", "JSON", BY_PANDAS("read_json")},
-    {BYTES("SQLite format 3"), ".sqlite", "an SQLite data base",
+    {BYTES("$FL2"), ".sav", UNREAD("an SPSS file"), BY_PANDAS("read_spss")},
+    {NULL, 0, ".dta", UNREAD("a Stata file"), BY_PANDAS("read_stata")},
+    {NULL, 0, ".json", UNREAD("JSON"), BY_PANDAS("read_json")},
+    {BYTES("SQLite format 3"), ".sqlite", UNREAD("an SQLite data base"),
      "write a table as CSV: sqlite3 -header -csv FILE 'select * from NAME' >data.csv"},
-    {BYTES("\x89PNG"), ".png", "a picture", AS_ARRAY},
-    {BYTES("\xFF\xD8\xFF"), ".jpg", "a picture", AS_ARRAY},
-    {BYTES("%PDF"), ".pdf", "a PDF page", "its table has to be saved as CSV first"},
+    {BYTES("\x89PNG"), ".png", UNREAD("a picture"), AS_ARRAY},
+    {BYTES("\xFF\xD8\xFF"), ".jpg", UNREAD("a picture"), AS_ARRAY},
+    {BYTES("%PDF"), ".pdf", UNREAD("a PDF page"), "its table has to be saved as CSV first"},
 };
 
 bdml_status bdml_refuse_foreign(bdml_handle *h, const char *path, const unsigned char *head,
@@ -53,8 +58,8 @@ bdml_status bdml_refuse_foreign(bdml_handle *h, const char *path, const unsigned
         bool begins = foreign[k].magic && n >= foreign[k].bytes &&
                       memcmp(head, foreign[k].magic, foreign[k].bytes) == 0;
         if (named || begins)
-            return bdml_fail(h, BDML_ERR_FORMAT, "%.400s: is %s, which bdml does not read; %s",
-                             path, foreign[k].what, foreign[k].how);
+            return bdml_fail(h, BDML_ERR_FORMAT, "%.400s: is %s; %s", path, foreign[k].what,
+                             foreign[k].how);
     }
     return BDML_OK;
 }

@@ -71,7 +71,7 @@ bdml_status study_path_errors(study_drawing *d, const json_t *run)
     panel->y_label = study_drawing_text(d, "%g-NN error, %%", client_real(run, "neighbors"));
     panel->log_x = true;
     *(study_plot_mark *)panel->mark =
-        (study_plot_mark){chosen_kappa(run), study_drawing_text(d, "chosen K = %g", chosen)};
+        (study_plot_mark){chosen_kappa(run), study_drawing_text(d, "least error, K = %g", chosen)};
     panel->mark_count = 1;
     return BDML_OK;
 }
@@ -104,7 +104,8 @@ bdml_status study_draw_path(const json_t *run, study_drawing *d)
     snprintf(
         d->alt, sizeof d->alt,
         "Left: k-NN error against the distortion relative to the reference; the test error %s; "
-        "cross-validation chose K = %g. Right: the proven bracket on the optimum at each K.",
+        "cross-validation errs least at K = %g. Right: the proven bracket on the optimum at each "
+        "K.",
         verdict, chosen);
     return BDML_OK;
 }

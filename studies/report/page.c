@@ -118,21 +118,23 @@ static bdml_status write_results(study_html *p, const json_t *runs)
     return BDML_OK;
 }
 
-/* What K means here, and why the model that was kept may have another one than the path chose. */
+/* What K means here, and why the model that was kept may have another one. */
 static void tell_caps(study_html *p, const json_t *path, const json_t *training)
 {
-    double chosen = client_real(json_object_get(path, "chosen"), "distortion");
+    double least = client_real(json_object_get(path, "chosen"), "distortion");
     double kept = client_real(training, "distortion");
+    const char *here = client_string(path, "reference");
+    const char *there = client_string(training, "reference");
     fputs("<p class=\"soft\">kappa is the distortion relative to the reference, which K caps. Here "
-          "K alone "
-          "moves, and all else stays as it is",
+          "K alone moves",
           p->f);
-    if (!isnan(kept) && kept != chosen)
-        study_html_printf(
-            p,
-            "; the model that was kept has K = %g, chosen together with its softness, "
-            "constraints and passes, or given",
-            kept);
+    if (here[0]) study_html_printf(p, ", the reference is %s,", here);
+    fputs(" and all else stays as it is", p->f);
+    if (!isnan(kept) && (kept != least || strcmp(here, there) != 0)) {
+        study_html_printf(p, "; the model that was kept is another one: K = %g", kept);
+        if (there[0]) study_html_printf(p, " relative to %s", there);
+        fputs(", all chosen together with softness, constraints and passes, or given", p->f);
+    }
     fputs(".</p>\n", p->f);
 }
 

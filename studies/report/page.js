@@ -208,7 +208,7 @@
       mark.querySelector('path').setAttribute('d', 'M' + x + ' ' + ey.from + 'L' + x + ' ' + ey.to);
       text.setAttribute('x', left ? x - 6 : x + 6);
       text.setAttribute('text-anchor', left ? 'end' : 'start');
-      text.textContent = (now === data.chosen ? 'chosen K = ' : 'K = ') + step.distortion;
+      text.textContent = (now === data.chosen ? 'least error, K = ' : 'K = ') + step.distortion;
     }
 
     function moveSpectrum(step) {
@@ -241,7 +241,7 @@
     function show() {
       var step = data.step[now];
       slider.setAttribute('aria-valuetext', 'K = ' + step.distortion);
-      told.textContent = step.words + (now === data.chosen ? ' (chosen)' : '');
+      told.textContent = step.words + (now === data.chosen ? ' (least error in cross-validation)' : '');
       moveMark(step);
       moveSpectrum(step);
       moveCloud(step);
@@ -251,7 +251,7 @@
       now = +slider.value;
       show();
     });
-    told.textContent = data.step[now].words + ' (chosen)';
+    told.textContent = data.step[now].words + ' (least error in cross-validation)';
   }
 
   all(document, 'script[type="application/json"]').forEach(function (script) {
