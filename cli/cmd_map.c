@@ -106,6 +106,9 @@ bdml_status cli_import(cli *c)
     bdml_dataset *map = NULL;
     bdml_model *model = NULL;
 
+    if (strcmp(what, "inverse") == 0)
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "import takes the map itself, --what L, or the metric, --what M");
     GO(need_output(c, output));
     GO(cli_check_output(c, output));
     GO(bdml_set(c->h, "label", "none"));

@@ -225,9 +225,10 @@ static const cli_command commands[] = {
      "paper's Figure 1, which needs no result). RUN: what a command printed with --json.",
      COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot,
      CLI_MORE},
-    {"export", "MODEL [DATA]", "-o FILE [--what L|M] [--certificate]",
+    {"export", "MODEL [DATA]", "-o FILE [--what L|M|inverse] [--certificate]",
      "write the map for other programs, or the certificate",
-     "By the ending of FILE: .npy, .csv or .mat is the matrix L or M, which acts on prepared "
+     "By the ending of FILE: .npy, .csv or .mat is the matrix L, M or the inverse of L, which brings "
+     "mapped points back; L and M act on prepared "
      "points ('bdml info MODEL' says how they are prepared); .faiss (a LinearTransform), .onnx "
      "(one "
      "Gemm) and .safetensors (weight and bias) hold the whole model, preparation included, as a "

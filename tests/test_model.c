@@ -221,12 +221,60 @@ static void allocation_failures_are_clean(void **state)
     bdml_free_dataset(data);
 }
 
+/* L^-1 L = I, and a map that loses dimensions has none. */
+static void inverse_of_the_map(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_model *m;
+    const double l[] = {2, 1, 0, 0, 1, 3, 1, 0, 1};
+    double inverse[9], worst = 0.0;
+    check_ok(h, bdml_model_from_map(h, 3, 3, l, 0, &m));
+    check_ok(h, bdml_model_get_inverse(h, m, inverse));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < 3; k++) sum += inverse[3 * i + k] * l[3 * k + j];
+            worst = fmax(worst, fabs(sum - (i == j)));
+        }
+    check_close(worst, 0.0, 1e-14); /* a few roundings at condition 4 */
+    bdml_free_model(m);
+    check_ok(h, bdml_model_from_map(h, 2, 3, l, 0, &m));
+    check_fails(h, bdml_model_get_inverse(h, m, inverse), BDML_ERR_DATA, "L has no inverse");
+    bdml_free_model(m);
+}
+
+/* docs/embeddings.md: tan(t/2) changes by a factor of sqrt(K) at most, and by that factor about the extreme directions. */
+static void angles_keep_to_the_cap(void **state)
+{
+    (void)state;
+    bdml_rng r = bdml_rng_make(5, 7);
+    double most = 0.0, least = INFINITY, root = sqrt(3.0); /* K = 3: s from 1 to sqrt(3) */
+    for (int k = 0; k < 20000; k++) {
+        double s[4] = {1.0, 1.0 + (root - 1.0) * bdml_rng_uniform(&r), root, 1.2}, x[4], y[4];
+        double xx = 0, yy = 0, xy = 0, zz = 0, ww = 0, zw = 0;
+        for (int j = 0; j < 4; j++) {
+            x[j] = k % 2 && j % 2 ? 0.0 : bdml_rng_normal(&r);
+            y[j] = k % 2 && j % 2 ? 0.0 : bdml_rng_normal(&r);
+            xx += x[j] * x[j], yy += y[j] * y[j], xy += x[j] * y[j];
+            zz += s[j] * s[j] * x[j] * x[j], ww += s[j] * s[j] * y[j] * y[j];
+            zw += s[j] * s[j] * x[j] * y[j];
+        }
+        double before = tan(0.5 * acos(xy / sqrt(xx * yy)));
+        double after = tan(0.5 * acos(zw / sqrt(zz * ww)));
+        most = fmax(most, after / before);
+        least = fmin(least, after / before);
+    }
+    check_true(most <= root * (1.0 + 1e-9) && least >= (1.0 - 1e-9) / root);
+    check_true(most > 0.999 * root && least < 1.001 / root); /* the plane of both ends is met */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(metric_by_hand),    handle_test(singular_metric_drops_rows),
-        handle_test(kappa_of_a_map),    handle_test(bad_maps_are_refused),
-        handle_test(exports_read_back), handle_test(allocation_failures_are_clean),
+        handle_test(inverse_of_the_map), cmocka_unit_test(angles_keep_to_the_cap),
+        handle_test(metric_by_hand),     handle_test(singular_metric_drops_rows),
+        handle_test(kappa_of_a_map),     handle_test(bad_maps_are_refused),
+        handle_test(exports_read_back),  handle_test(allocation_failures_are_clean),
     };
     return cmocka_run_group_tests(tests, enter_blas, leave_blas);
 }

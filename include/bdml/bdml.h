@@ -391,6 +391,9 @@ bdml_model_metric_dimension(const bdml_model *model); /* of prepared points: M i
 BDML_API int bdml_model_output_dimension(const bdml_model *model); /* rows of L */
 BDML_API double bdml_model_kappa(const bdml_model *model); /* of M, infinite when singular */
 BDML_API bdml_status bdml_model_get_map(bdml_handle *h, const bdml_model *model, double *l);
+/* L^-1, d rows of d: prepared points from mapped ones. BDML_ERR_DATA where L loses dimensions. */
+BDML_API bdml_status bdml_model_get_inverse(bdml_handle *h, const bdml_model *model,
+                                            double *inverse);
 BDML_API bdml_status bdml_model_get_metric(bdml_handle *h, const bdml_model *model, double *m);
 /* Eigenvalues of M, ascending, one for each metric dimension. */
 BDML_API bdml_status bdml_model_eigenvalues(bdml_handle *h, const bdml_model *model,
@@ -514,7 +517,7 @@ BDML_API void bdml_free_bytes(void *bytes);
  * the model does that, and after it with unit 1), .safetensors (weight and bias of a linear layer). */
 BDML_API bdml_status bdml_export_affine(bdml_handle *h, const bdml_model *model, int unit,
                                         const char *path);
-/* what: "L" or "M". Format by the ending of the name: .npy, .csv or .mat. */
+/* what: "L", "M" or "inverse" (of L). Format by the ending of the name: .npy, .csv or .mat. */
 BDML_API bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, const char *what,
                                        const char *path);
 

@@ -1,4 +1,4 @@
-/* export.c - L or M for other programs: NPY, CSV, MAT v5. */
+/* export.c - L, M or the inverse of L for other programs: NPY, CSV, MAT v5. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 /* A matrix to be written, rows one after the other. */
 typedef struct matrix {
-    const char *name; /* "L" or "M" */
+    const char *name; /* "L", "M" or "inverse" */
     int rows, columns;
     double *x;
 } matrix;
@@ -54,18 +54,18 @@ bdml_status bdml_export_model(bdml_handle *h, const bdml_model *model, const cha
     if (!model || !what || !path)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_export_model: model, what and path must not be NULL");
-    bool metric = strcmp(what, "M") == 0;
-    if (!metric && strcmp(what, "L") != 0)
-        return bdml_fail(h, BDML_ERR_ARGUMENT, "what is exported must be L or M, got '%.50s'",
-                         what);
-    matrix m = {.name = metric ? "M" : "L",
-                .rows = metric ? model->d : model->q,
-                .columns = model->d};
+    bool metric = strcmp(what, "M") == 0, inverse = strcmp(what, "inverse") == 0;
+    if (!metric && !inverse && strcmp(what, "L") != 0)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "what is exported must be L, M or inverse, got '%.50s'", what);
+    matrix m = {.name = what, .rows = metric || inverse ? model->d : model->q, .columns = model->d};
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
     bdml_status status = BDML_ERR_MEMORY;
     m.x = bdml_alloc(h, (size_t)m.rows * (size_t)m.columns, sizeof *m.x);
     if (m.x)
-        status = metric ? bdml_model_get_metric(h, model, m.x) : bdml_model_get_map(h, model, m.x);
+        status = metric    ? bdml_model_get_metric(h, model, m.x)
+                 : inverse ? bdml_model_get_inverse(h, model, m.x)
+                           : bdml_model_get_map(h, model, m.x);
     if (status == BDML_OK) status = write_matrix(h, path, &m);
     free(m.x);
     bdml_phase_leave(h, previous);

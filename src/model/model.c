@@ -346,6 +346,45 @@ bdml_status bdml_model_get_map(bdml_handle *h, const bdml_model *model, double *
     return BDML_OK;
 }
 
+/* L = V S U' (L' = U S V' as columns), so L^-1 = U S^-1 V'. */
+bdml_status bdml_model_get_inverse(bdml_handle *h, const bdml_model *model, double *inverse)
+{
+    bdml_status status = BDML_OK;
+    double *a = NULL, *u = NULL, *vt = NULL, *sigma = NULL;
+
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!model || !inverse)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_model_get_inverse: model and inverse must not be NULL");
+    BDML_TRY(bdml_model_need_map(h, model));
+    int d = model->d;
+    if (model->q != d)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "the map takes %d dimensions to %d: what is lost there cannot be brought "
+                         "back, and L has no inverse",
+                         d, model->q);
+    bdml_la_enter(h);
+    size_t size = (size_t)d * (size_t)d;
+    BDML_NEW(h, a, size);
+    BDML_NEW(h, u, size);
+    BDML_NEW(h, vt, size);
+    BDML_NEW(h, sigma, d);
+    memcpy(a, model->l, size * sizeof *a);
+    BDML_GO(bdml_la_svd(h, d, d, a, sigma, u, vt));
+    if (!(sigma[d - 1] > (double)d * DBL_EPSILON * sigma[0]))
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "the map is singular to the digits of doubles"));
+    for (int k = 0; k < d; k++)
+        for (int i = 0; i < d; i++) COL(u, d, k)[i] /= sigma[k];
+    bdml_la_gemm('T', 'T', d, d, d, 1.0, vt, d, u, d, 0.0, inverse, d);
+done:
+    bdml_la_leave(h);
+    free(a);
+    free(u);
+    free(vt);
+    free(sigma);
+    return status;
+}
+
 bdml_status bdml_model_get_metric(bdml_handle *h, const bdml_model *model, double *m)
 {
     if (!h) return BDML_ERR_ARGUMENT;
