@@ -117,10 +117,6 @@ static bdml_status choose(bdml_handle *h, const bdml_options *o, const bdml_trai
                              "lsml learns from quadruplets or triplets, and constraint %lld is a "
                              "pair; give quadruplets-file or triplets-file",
                              (long long)k);
-    if ((*c)->weight)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "lsml knows no weights of constraints: leave out their column, or use "
-                         "method bdml");
     if ((*c)->m == 0) return bdml_fail(h, BDML_ERR_DATA, "lsml needs quadruplets, there are none");
     return BDML_OK;
 }
