@@ -1,16 +1,21 @@
 /* data.c - the rows that a certificate states against a data file: numbers between commas, semicolons,
  * tabs or blanks, one row a line, lines that begin with '#' skipped. The first line is one of names when a
- * value in it is not a number. Missing values (empty, ?, NA, nan) must be stated as `missing` says. Each
- * number is taken as the nearest double, as strtod gives it. */
+ * value in it is not a number; in any other line such a value is refused. Missing values (empty, ?, NA, nan) must be
+ * stated as `missing` says. Each number is taken as the nearest double, as strtod gives it. */
 #include "check.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Whatever else bdml reads (decimal commas, words, left-out columns, other formats) it writes so. */
+#define PLAINLY                                                                                  \
+    "; a file that is not plain numbers and a label is first written so, read as for training: " \
+    "bdml convert FILE plain.csv"
+
 typedef struct table {
     char *text; /* the line under way */
-    size_t capacity, fields, most_fields;
+    size_t capacity, line, fields, most_fields;
     char **field;
     char mark; /* between fields; ' ': any blanks */
 } table;
@@ -29,6 +34,7 @@ static bool read_line(checker *k, FILE *f, table *t)
         t->text[length++] = (char)ch;
     }
     if (length == 0 && ch == EOF) return false;
+    t->line++;
     if (t->text) t->text[length] = '\0';
     return true;
 }
@@ -98,23 +104,40 @@ static size_t label_column(checker *k, const certificate *c, const table *t, lon
 {
     size_t column = asked >= 0 ? (size_t)asked : t->fields == c->columns + 1 ? t->fields : 0;
     if (t->fields != c->columns + (column > 0) || column > t->fields)
-        check_refuse(k, "the data have %zu columns where %zu values%s are stated", t->fields,
-                     c->columns, column > 0 ? " and a label" : "");
+        check_refuse(k, "the data have %zu columns where %zu values%s are stated" PLAINLY,
+                     t->fields, c->columns, column > 0 ? " and a label" : "");
     if (column == 0 && c->label)
         check_refuse(k, "the data have no labels, but the objective needs them");
     return column;
 }
 
-/* The fields of a row are what the certificate says; at: its place there. */
+/* The field of value j, from 0; the label stands in `column` from 1, 0: nowhere. */
+static size_t field_of(size_t column, size_t j)
+{
+    return column > 0 && j + 1 >= column ? j + 1 : j;
+}
+
+static void need_numbers(checker *k, const certificate *c, const table *t, size_t column)
+{
+    double v;
+    for (size_t j = 0; j < c->columns; j++) {
+        size_t f = field_of(column, j);
+        if (value_of(t->field[f], &v) < 0)
+            check_refuse(k, "line %zu, column %zu: '%.40s' is not a plain number" PLAINLY, t->line,
+                         f + 1, t->field[f]);
+    }
+}
+
+/* The fields of a row are what the certificate says; at: its place there, *where: the field that is not, from 1. */
 static bool same_row(const certificate *c, const table *t, size_t column, size_t at, size_t *where)
 {
     for (size_t j = 0; j < c->columns; j++) {
         double v = 0.0;
-        size_t f = column > 0 && j + 1 >= column ? j + 1 : j;
+        size_t f = field_of(column, j);
         int kind = value_of(t->field[f], &v);
         if (kind == 0 && c->missing) v = c->missing[j];
-        *where = j;
-        if (kind < 0 || (kind == 0 && !c->missing) || v != c->x[at * c->columns + j]) return false;
+        *where = f + 1;
+        if ((kind == 0 && !c->missing) || v != c->x[at * c->columns + j]) return false;
     }
     return true;
 }
@@ -142,15 +165,17 @@ bool check_data(checker *k, const certificate *c, FILE *f, long label, char *tex
             if (is_header(c, &t, column)) continue;
         }
         if (t.fields != c->columns + (column > 0))
-            check_refuse(k, "row %zu of the data has %zu columns", row, t.fields);
+            check_refuse(k, "line %zu has %zu columns where %zu are stated" PLAINLY, t.line,
+                         t.fields, c->columns + (column > 0));
+        need_numbers(k, c, &t, column);
         if (at < c->rows && c->row[at] == (int64_t)row) {
             if (!same_row(c, &t, column, at, &where)) {
-                snprintf(text, size, "row %zu, column %zu of the data is not what is stated", row,
-                         where);
+                snprintf(text, size, "line %zu, column %zu of the data is not what is stated",
+                         t.line, where);
                 return false;
             }
             if (c->label && !same_class(k, c, &n, at, t.field[column - 1])) {
-                snprintf(text, size, "the class of row %zu is not what is stated", row);
+                snprintf(text, size, "the class in line %zu is not what is stated", t.line);
                 return false;
             }
             at++;

@@ -392,10 +392,24 @@ static void read_evidence(reader *r, certificate *c)
     }
 }
 
+/* A model is easily given in place of its certificate, whose text begins otherwise. */
+static void refuse_model(checker *k, FILE *f)
+{
+    char head[8];
+    int ch = getc(f);
+    if (ch != EOF) ungetc(ch, f);
+    if (ch != 'B') return;
+    if (fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, "BDMLFILE", 8) == 0)
+        check_refuse(k, "this is a model: make its certificate with bdml export MODEL DATA "
+                        "--certificate -o FILE");
+    check_refuse(k, "not a certificate: it does not begin with bdml-certificate");
+}
+
 void check_read(checker *k, FILE *f, certificate *c)
 {
     reader r = {.k = k, .f = f, .line = 1};
     *c = (certificate){.R = INFINITY, .lower = NAN, .upper = NAN};
+    refuse_model(k, f);
     read_problem(&r, c);
     read_preparation(&r, c);
     read_rows(&r, c);

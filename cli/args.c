@@ -47,42 +47,54 @@ static const char *option_word(const void *user, int i)
     return NULL;
 }
 
+static const char *command_word(const void *user, int i)
+{
+    (void)user;
+    return i < cli_command_count() ? cli_command_at(i)->name : NULL;
+}
+
 static bdml_status unknown_command(cli *c, const char *word)
 {
-    const char *near = cli_suggest_command(word);
+    int near = bdml_nearest_word(word, command_word, NULL);
     if (word[0] == '-')
         return client_fail(
             c->h, BDML_ERR_ARGUMENT,
             "options come after the command: bdml COMMAND %.60s ...; 'bdml help' lists "
             "the commands",
             word);
-    if (near)
+    if (near >= 0)
         return client_fail(c->h, BDML_ERR_ARGUMENT,
                            "there is no command '%.100s'; did you mean %s? 'bdml help' lists them",
-                           word, near);
+                           word, command_word(NULL, near));
     return client_fail(c->h, BDML_ERR_ARGUMENT,
                        "there is no command '%.100s'; 'bdml help' lists them", word);
 }
 
 static bdml_status unknown_option(cli *c, const char *dashes, const char *word)
 {
-    const char *near = dashes[1] ? cli_suggest(word, option_word, c->command) : NULL;
-    if (near)
+    int near = dashes[1] ? bdml_nearest_word(word, option_word, c->command) : -1;
+    if (near >= 0)
         return client_fail(c->h, BDML_ERR_ARGUMENT, "unknown option %s%.100s; did you mean --%s?",
-                           dashes, word, near);
+                           dashes, word, option_word(c->command, near));
     return client_fail(c->h, BDML_ERR_ARGUMENT,
                        "unknown option %s%.100s; 'bdml help %s' lists those of %s", dashes, word,
                        c->command->name, c->command->name);
 }
 
+void cli_option_takers(const bdml_option *o, char *out, size_t size)
+{
+    size_t n = 0;
+    *out = '\0';
+    for (int i = 0; i < cli_command_count(); i++)
+        if (cli_command_takes(cli_command_at(i), o) && n < size)
+            n +=
+                (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", cli_command_at(i)->name);
+}
+
 static bdml_status foreign_option(cli *c, const bdml_option *o)
 {
-    char where[160] = "";
-    size_t n = 0;
-    for (int i = 0; i < cli_command_count(); i++)
-        if (cli_command_takes(cli_command_at(i), o) && n < sizeof where)
-            n += (size_t)snprintf(where + n, sizeof where - n, "%s%s", n ? ", " : "",
-                                  cli_command_at(i)->name);
+    char where[160];
+    cli_option_takers(o, where, sizeof where);
     return client_fail(c->h, BDML_ERR_ARGUMENT, "%s does not take --%s, which belongs to: %s",
                        c->command->name, o->name, where);
 }
@@ -192,6 +204,14 @@ static bdml_status set_defaults(cli *c)
     return BDML_OK;
 }
 
+/* In 'bdml help --drop' the option is what is asked about. */
+static bool asks_about(const cli *c, const char *word)
+{
+    if (strcmp(c->command->name, "help") != 0 || strncmp(word, "--", 2) != 0) return false;
+    const bdml_option *o = cli_option_find(word + 2, strcspn(word + 2, "="));
+    return !o || !cli_command_takes(c->command, o);
+}
+
 bdml_status cli_parse(cli *c, int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
@@ -208,6 +228,8 @@ bdml_status cli_parse(cli *c, int argc, char **argv)
         w.left--;
         if (options && strcmp(word, "--") == 0)
             options = false;
+        else if (options && asks_about(c, word))
+            TRY(add_argument(c, word));
         else if (options && strncmp(word, "--", 2) == 0)
             TRY(parse_long(c, word + 2, &w));
         else if (options && word[0] == '-' && word[1])

@@ -11,6 +11,7 @@
 #define BDML_CLI_H
 
 #include "client.h"
+#include "remaining.h"
 
 typedef enum cli_opt {
 #define BDML_OPT(id, name, group, type, def, lo, hi, choices, meta, help) CLI_OPT_##id,
@@ -39,12 +40,9 @@ typedef struct cli_command {
 typedef struct cli_progress {
     bool terminal;   /* a bar that is rewritten; else plain lines */
     bool shown;      /* a bar stands on the current line */
-    double started;  /* of the whole command */
     double printed;  /* when last something was shown */
-    double share;    /* of the whole command that is done: never falls */
+    remaining whole; /* of the command: begun, share done, time left */
     double from, to; /* what the part under way is of it */
-    double left;     /* seconds that were said to be left; 0 = nothing was said yet */
-    double left_at;  /* and when */
     char phase[64];
 } cli_progress;
 
@@ -119,14 +117,14 @@ const char *cli_group_at(int i);
 void cli_option_form(const bdml_option *o, char *out, size_t size);
 /* Help with choices and default: "scaling ...; one of none, zscore (default: none)" */
 void cli_option_text(const bdml_option *o, char *out, size_t size);
+/* settings.c: "yes or no", "number, 0 to 1024", "whole number, at least 1", "csv, tsv" */
+void cli_option_range(const bdml_option *o, char *out, size_t size);
+/* args.c: "train, eval": the commands that take it. */
+void cli_option_takers(const bdml_option *o, char *out, size_t size);
 
-/* ---- arguments (args.c, suggest.c) ----------------------------------------------------------- */
+/* ---- arguments (args.c) ----------------------------------------------------------------------- */
 
 bdml_status cli_parse(cli *c, int argc, char **argv);
-/* The word nearest to `word` within a third of its letters (or that it begins), or NULL. */
-typedef const char *(*cli_word_fn)(const void *user, int i); /* NULL past the end */
-const char *cli_suggest(const char *word, cli_word_fn at, const void *user);
-const char *cli_suggest_command(const char *word);
 
 /* ---- talking --------------------------------------------------------------------------------- */
 
@@ -199,6 +197,11 @@ bdml_status cli_take_result(cli *c, const char *text);
 
 /* line.c: "command_line" of the result. */
 void cli_note_command(cli *c);
+/* A word as a POSIX shell reads it. */
+void cli_shell_word(FILE *f, const char *s);
+/* checking.c: the lines that check a certificate of the model, and of these data. */
+bdml_status cli_say_how_to_check(cli *c, const bdml_model *model, const char *certificate,
+                                 const char *data);
 
 /* model.c: the self-description of a model as JSON; NULL: out of memory, said on the handle. */
 json_t *cli_describe(cli *c, const bdml_model *model);

@@ -1,4 +1,4 @@
-/* cmd_convert.c - bdml convert IN OUT, and bdml generate NAME -o OUT */
+/* cmd_convert.c - bdml convert IN OUT (or -o OUT), and bdml generate NAME -o OUT */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -36,8 +36,15 @@ bdml_status cli_convert(cli *c)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *data = NULL;
-    const char *output = c->argument[1];
+    const char *output = cli_text_of(c, CLI_OPT_OUTPUT);
 
+    if (c->arguments < 2 && !output[0])
+        GO(client_fail(c->h, BDML_ERR_ARGUMENT,
+                       "convert needs OUT; usage: bdml convert IN OUT, or bdml convert IN -o OUT"));
+    if (c->arguments > 1 && output[0])
+        GO(client_fail(c->h, BDML_ERR_ARGUMENT, "OUT is named twice: '%.100s' and -o '%.100s'",
+                       c->argument[1], output));
+    if (!output[0]) output = c->argument[1];
     GO(check_ending(c, output));
     c->arguments = 1; /* the last argument is no input */
     GO(cli_check_output(c, output));

@@ -130,20 +130,18 @@ static void print_label(const survey *s)
 /* Columns of the file that are no features of numbers, or look like something else. */
 static bdml_status print_columns(const survey *s)
 {
+    static const char *const heads[] = {"column", "name", "used as", "looks like", "different"};
     int columns = bdml_source_columns(s->source), odd = 0;
     bdml_column_info info;
     cli_table t;
     cli_table_init(&t, s->c->h, "rlllr");
-    cli_cell(&t, "column");
-    cli_cell(&t, "name");
-    cli_cell(&t, "used as");
-    cli_cell(&t, "looks like");
-    cli_cell(&t, "different");
     for (int j = 0; j < columns; j++) {
         TRY(bdml_source_column(s->c->h, s->source, j, &info));
         bool plain = strcmp(info.use, "feature") == 0 && strstr(info.looks, "numbers") &&
                      strcmp(info.looks, "row numbers") != 0;
         if (plain || odd >= MOST_CLASSES) continue;
+        for (size_t k = 0; odd == 0 && k < sizeof heads / sizeof *heads; k++)
+            cli_cell(&t, "%s", heads[k]);
         odd++;
         cli_cell(&t, "%d", j + 1);
         cli_cell(&t, "%.24s", info.name);
@@ -151,6 +149,7 @@ static bdml_status print_columns(const survey *s)
         cli_cell(&t, "%s", info.looks);
         cli_cell(&t, "%" PRId64 "%s", info.different, info.different >= 1000 ? " or more" : "");
     }
+    if (odd == 0) return BDML_OK;
     printf("\n");
     return cli_table_print(&t, stdout);
 }
@@ -195,12 +194,17 @@ static void print_expected(const json_t *expected)
 static bdml_status print_survey(survey *s, const int32_t *order, const json_t *expected)
 {
     printf("file       %s\n", s->c->argument[0]);
-    printf("points     %" PRId64 "%s\n", s->rows, s->problem[0] ? " read" : "");
+    if (s->problem[0])
+        printf("points     not counted\n");
+    else
+        printf("points     %" PRId64 "\n", s->rows);
     printf("features   %d\n", s->d);
     print_label(s);
     if (s->constant && !s->problem[0]) print_constant(s);
-    printf("missing    %" PRId64 " values in %" PRId64 " rows\n", s->missing, s->incomplete);
-    if (!s->problem[0]) {
+    if (s->problem[0]) {
+        printf("missing    not counted\n");
+    } else {
+        printf("missing    %" PRId64 " values in %" PRId64 " rows\n", s->missing, s->incomplete);
         printf("duplicates %" PRId64 " rows, %d columns", s->duplicates, s->twins);
         if (bdml_source_labelled(s->source))
             printf("; %" PRId64 " rows are equal but for their class", s->contradictions);

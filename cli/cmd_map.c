@@ -27,8 +27,11 @@ static bdml_status export_certificate(cli *c, const char *output)
     GO(bdml_read_model_dataset(c->h, model, c->argument[1], &data));
     GO(cli_wrote(c, bdml_export_certificate(c->h, model, data, output)));
     cli_put(c->result, "output", client_text(output));
-    if (cli_chatty(c) && strcmp(output, "-") != 0)
+    cli_progress_clear(c);
+    if (cli_chatty(c) && strcmp(output, "-") != 0) {
         printf("wrote the certificate of %s to %s\n", c->argument[0], output);
+        GO(cli_say_how_to_check(c, model, output, c->argument[1]));
+    }
 done:
     bdml_free_model(model);
     bdml_free_dataset(data);

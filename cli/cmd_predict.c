@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* ---- points that vote ------------------------------------------------------------------------ */
 
@@ -27,21 +28,25 @@ done:
     return status;
 }
 
-/* Points that were trained on are their own nearest neighbours: their error says nothing. */
-static bdml_status warn_own_points(cli *c, const bdml_model *model)
+/* Points that were trained on are their own nearest neighbours: their error says nothing. The rows tell, not the name
+ * of the file, which is read again only when it can be and has as many as were trained on. */
+static bdml_status warn_own_points(cli *c, const bdml_model *model, int64_t rows)
 {
     char line[CLIENT_ERROR];
-    json_t *description = cli_describe(c, model);
-    if (!description) return BDML_ERR_MEMORY;
-    const char *data = client_string(description, "data");
-    if (!cli_text_of(c, CLI_OPT_TRAIN)[0] && strcmp(data, c->argument[1]) == 0) {
+    bdml_dataset *data = NULL;
+    struct stat file;
+    if (cli_text_of(c, CLI_OPT_TRAIN)[0] || rows != bdml_model_points(model) ||
+        stat(c->argument[1], &file) != 0 || !S_ISREG(file.st_mode))
+        return BDML_OK;
+    TRY(bdml_read_model_dataset(c->h, model, c->argument[1], &data));
+    if (bdml_model_trained_on(model, data)) {
         snprintf(line, sizeof line,
-                 "%s is what the model was trained on: each point votes for itself; 'bdml eval' "
-                 "measures the error on unseen points",
-                 data);
+                 "%.400s: these are the rows that the model was trained on, each point votes for "
+                 "itself; 'bdml eval' measures the error on unseen points",
+                 c->argument[1]);
         bdml_log_line(c->h, BDML_LOG_WARNING, line);
     }
-    json_decref(description);
+    bdml_free_dataset(data);
     return BDML_OK;
 }
 
@@ -168,8 +173,8 @@ bdml_status cli_predict(cli *c)
     GO(cli_score_init(c, model, &j.score));
     GO(cli_stream_open(c, model, c->argument[1], &j.stream));
     NEW(c->h, j.label, j.stream.room);
-    if (bdml_source_labelled(j.stream.source)) GO(warn_own_points(c, model));
     GO(predict_all(&j, output));
+    if (j.score.total > 0) GO(warn_own_points(c, model, j.stream.rows));
     GO(report(&j, output));
 done:
     if (j.writing) cli_writer_discard(&j.writer);

@@ -123,11 +123,11 @@ static const cli_command commands[] = {
      "fold.",
      COMMON "plot verify input prepare train methods --pairs-file --methods --folds --jobs",
      "bdml verify faces.npz --pairs-file pairs.csv --pca 100 --plot roc.svg", cli_verify, CLI_MORE},
-    {"convert", "IN OUT", "[--label COLUMN]", "rewrite data in another format",
+    {"convert", "IN [OUT]", "[-o OUT] [--label COLUMN]", "rewrite data in another format",
      "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ "
      "and MAT also gzipped) and writes the one that the ending of OUT says: .csv, .tsv, .svmlight "
      "(.svm, .libsvm) or .npy, the labels beside it in NAME.labels.npy.",
-     COMMON "input", "bdml convert iris.arff iris.csv", cli_convert, CLI_MORE},
+     COMMON "output input", "bdml convert iris.arff iris.csv", cli_convert, CLI_MORE},
     {"info", "FILE", "", "describe a data file or a model",
      "For data, a dry look: points, features, the label column and why it was taken, classes with "
      "their "
@@ -255,8 +255,9 @@ static const cli_command commands[] = {
      "plain distance looks in the wrong directions: stretched, needle, clusters. All from --seed.",
      COMMON "output generate", "bdml generate waveform -n 5000 -o waveform.csv", cli_generate,
      CLI_PAPER},
-    {"help", "[TOPIC]", "", "explain a command, data formats, settings, methods",
-     "TOPIC is a command, 'formats', 'settings' or 'methods'. With --json the whole table of "
+    {"help", "[TOPIC]", "", "explain a command or an option, formats, methods",
+     "TOPIC is a command, an option ('--drop' or 'drop'), 'formats', 'settings' or 'methods'. With "
+     "--json the whole table of "
      "commands, "
      "options and methods is printed for programs.",
      COMMON "help more", "bdml help train\nbdml help settings --markdown", cli_help, CLI_ABOUT},

@@ -164,6 +164,34 @@ void cli_help_command(FILE *f, const cli_command *command, bool all)
     }
 }
 
+/* One option: what it does, what it may be, where it is taken. */
+static void print_one_option(FILE *f, const bdml_option *o)
+{
+    char range[TEXT_SIZE], takers[TEXT_SIZE];
+    cli_option_range(o, range, sizeof range);
+    cli_option_takers(o, takers, sizeof takers);
+    print_option(f, o);
+    fprintf(f, "\nvalue      ");
+    cli_wrap(f, range, 11, 11);
+    if (o->automatic) fprintf(f, "           or auto\n");
+    fprintf(f, "default    %s\n", o->default_value[0] ? o->default_value : "unset");
+    fprintf(f, "taken by   ");
+    cli_wrap(f, takers, 11, 11);
+}
+
+/* The i-th thing that there is help on. */
+static const char *const pages[] = {"formats", "settings", "methods"};
+enum { PAGES = sizeof pages / sizeof *pages };
+static const char *topic_word(const void *user, int i)
+{
+    (void)user;
+    if (i < cli_command_count()) return cli_command_at(i)->name;
+    i -= cli_command_count();
+    if (i < PAGES) return pages[i];
+    i -= PAGES;
+    return i < cli_option_count() ? cli_option_at(i)->name : NULL;
+}
+
 /* The tables for programs. */
 static json_t *describe_option(const bdml_option *o)
 {
@@ -216,13 +244,16 @@ bdml_status cli_help(cli *c)
     bool methods = topic && strcmp(topic, "methods") == 0;
     bool formats = topic && strcmp(topic, "formats") == 0;
 
-    if (topic && !command && !settings && !methods && !formats) {
-        const char *near = cli_suggest_command(topic);
+    const char *name = topic ? topic + (strncmp(topic, "--", 2) == 0 ? 2 : 0) : "";
+    const bdml_option *option = command ? NULL : cli_option_find(name, strlen(name));
+
+    if (topic && !command && !settings && !methods && !formats && !option) {
+        int near = bdml_nearest_word(name, topic_word, NULL);
         return client_fail(
             c->h, BDML_ERR_ARGUMENT,
-            "there is no help on '%.100s'%s%s; topics are the commands, formats, settings and "
-            "methods",
-            topic, near ? "; did you mean " : "", near ? near : "");
+            "there is no help on '%.100s'%s%s; topics are the commands, formats, settings, "
+            "methods and the name of any option",
+            topic, near >= 0 ? "; did you mean " : "", near >= 0 ? topic_word(NULL, near) : "");
     }
     if (c->own[CLI_OPT_MARKDOWN].i && !settings)
         return client_fail(c->h, BDML_ERR_ARGUMENT, "--markdown belongs to: bdml help settings");
@@ -240,6 +271,8 @@ bdml_status cli_help(cli *c)
         print_methods(f);
     else if (formats)
         cli_help_formats(f);
+    else if (option)
+        print_one_option(f, option);
     else
         cli_usage(f);
     return cli_text_end(c, f);

@@ -20,8 +20,7 @@ static bool is_plain(const char *s)
     return *s && s[strspn(s, plain)] == '\0';
 }
 
-/* A word as a POSIX shell reads it. */
-static void word(FILE *f, const char *s)
+void cli_shell_word(FILE *f, const char *s)
 {
     if (is_plain(s)) {
         fputs(s, f);
@@ -41,7 +40,7 @@ void cli_note_command(cli *c)
     fprintf(f, "bdml %s", c->command->name);
     for (int i = 0; i < c->arguments; i++) {
         fputc(' ', f);
-        word(f, c->argument[i]);
+        cli_shell_word(f, c->argument[i]);
     }
     for (int i = 0; i < cli_option_count(); i++) {
         const bdml_option *o = cli_option_at(i);
@@ -54,7 +53,7 @@ void cli_note_command(cli *c)
             continue;
         }
         fprintf(f, " --%s ", o->name);
-        word(f, own ? own->text : bdml_get(c->h, o->name));
+        cli_shell_word(f, own ? own->text : bdml_get(c->h, o->name));
     }
     if (fclose(f) == 0) cli_put(c->result, "command_line", client_text(text));
     free(text);

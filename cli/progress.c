@@ -51,7 +51,7 @@ void cli_duration(double seconds, char *out, size_t size)
 void cli_progress_init(cli *c)
 {
     c->progress.terminal = isatty(STDERR_FILENO) != 0;
-    c->progress.started = client_now();
+    c->progress.whole.started = client_now();
     c->progress.to = 1.0;
     bdml_set_progress(c->h, cli_progress_report, c);
     bdml_set_log(c->h, cli_log, c);
@@ -69,7 +69,7 @@ void cli_progress_part(cli *c, int part, int parts)
 {
     c->progress.from = (double)part / parts;
     c->progress.to = (double)(part + 1) / parts;
-    c->progress.share = MAX(c->progress.share, c->progress.from);
+    c->progress.whole.share = MAX(c->progress.whole.share, c->progress.from);
 }
 
 /* Does this phase take nearly all the time of the part that it is in? Others, such as reading, come and go beside it. */
@@ -84,45 +84,33 @@ static bool is_long(const char *phase)
     return false;
 }
 
-/* Seconds left, from the share that is done. What was said before counts down, and is moved by half of itself at most:
- * the pieces of work differ in size, and a guess that leaps is none. */
-static double seconds_left(cli_progress *p, double now)
-{
-    enum { TELLS = 50 }; /* a share below 1/TELLS tells nothing */
-    if (p->share * TELLS < 1.0) return 0.0;
-    double left = (now - p->started) * (1.0 - p->share) / p->share;
-    if (p->left > 0.0) {
-        double before = MAX(p->left - (now - p->left_at), 0.1);
-        left = MAX(MIN(left, 1.5 * before), 0.5 * before);
-    }
-    p->left = left;
-    p->left_at = now;
-    return left;
-}
-
-static void show(cli *c, double now, int64_t done, bool counted)
+/* By the share of the whole where one is known, else by what the phase counts. */
+static void show(cli *c, double now, int64_t done, int64_t total)
 {
     cli_progress *p = &c->progress;
-    double seconds = counted ? seconds_left(p, now) : 0.0;
-    char left[32] = "", bar[BAR_WIDTH + 1];
+    bool counted = p->whole.share > 0.0;
+    double seconds = counted ? remaining_seconds(&p->whole, now) : 0.0;
+    int percent = remaining_percent(&p->whole);
+    char left[32] = "", of[32] = "", bar[BAR_WIDTH + 1];
 
     if (seconds > 0.0) cli_duration(seconds, left, sizeof left);
+    if (total > 0) snprintf(of, sizeof of, " of %lld", (long long)total);
     if (!p->terminal) {
         if (counted)
-            fprintf(stderr, "bdml: %s: %.0f %%%s%s%s\n", p->phase, 100.0 * p->share,
-                    left[0] ? ", " : "", left, left[0] ? " left" : "");
+            fprintf(stderr, "bdml: %s: %d %%%s%s%s\n", p->phase, percent, left[0] ? ", " : "", left,
+                    left[0] ? " left" : "");
         else
-            fprintf(stderr, "bdml: %s: %lld\n", p->phase, (long long)done);
+            fprintf(stderr, "bdml: %s: %lld%s\n", p->phase, (long long)done, of);
         return;
     }
-    int full = (int)(p->share * BAR_WIDTH);
+    int full = (int)(p->whole.share * BAR_WIDTH);
     for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < full ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
     if (counted)
-        fprintf(stderr, "\r\033[K%-20.20s [%s] %3.0f %%  %s%s", p->phase, bar, 100.0 * p->share,
-                left, left[0] ? " left" : "");
+        fprintf(stderr, "\r\033[K%-20.20s [%s] %3d %%  %s%s", p->phase, bar, percent, left,
+                left[0] ? " left" : "");
     else
-        fprintf(stderr, "\r\033[K%-20.20s %lld", p->phase, (long long)done);
+        fprintf(stderr, "\r\033[K%-20.20s %lld%s", p->phase, (long long)done, of);
     fflush(stderr);
     p->shown = true;
 }
@@ -138,14 +126,14 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
     snprintf(p->phase, sizeof p->phase, "%s", phase);
     if (is_long(phase) && total > 0) {
         double share = MIN((double)done / (double)total, 1.0);
-        p->share = MAX(p->share, p->from + (p->to - p->from) * share);
+        p->whole.share = MAX(p->whole.share, p->from + (p->to - p->from) * share);
     }
     double first = p->terminal ? BAR_AFTER : LINE_EVERY;
-    if (now - p->started < first) return 0;
+    if (now - p->whole.started < first) return 0;
     /* A line stays: it is not worth it for a phase that is over. */
     if (!p->terminal && (now - p->printed < LINE_EVERY || (done == total && total > 0))) return 0;
     p->printed = now;
-    show(c, now, done, p->share > 0.0);
+    show(c, now, done, total);
     return 0;
 }
 

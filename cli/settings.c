@@ -3,8 +3,7 @@
 
 enum { TEXT_SIZE = 1024 };
 
-/* "yes or no", "0 to 1024", "at least 1", "csv, tsv" */
-static void range_text(const bdml_option *o, char *out, size_t size)
+void cli_option_range(const bdml_option *o, char *out, size_t size)
 {
     bool lo = isfinite(o->min), hi = isfinite(o->max) && o->max < (double)INT32_MAX;
     const char *noun = o->type == BDML_OPTION_INT ? "whole number" : "number";
@@ -68,7 +67,7 @@ static void markdown_group(FILE *f, const char *group)
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *o = bdml_option_at(i);
         if (strcmp(o->group, group) != 0) continue;
-        range_text(o, range, sizeof range);
+        cli_option_range(o, range, sizeof range);
         fprintf(f, "| `%s` | %s%s%s | ", o->name, o->default_value[0] ? "`" : "",
                 o->default_value[0] ? o->default_value : "unset", o->default_value[0] ? "`" : "");
         put_cell(f, range);
@@ -93,7 +92,7 @@ static void plain_group(FILE *f, const char *group)
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *o = bdml_option_at(i);
         if (strcmp(o->group, group) != 0) continue;
-        range_text(o, range, sizeof range);
+        cli_option_range(o, range, sizeof range);
         fprintf(f, "  %s = %s   (", o->name, o->default_value[0] ? o->default_value : "unset");
         fprintf(f, "%s)\n      ", range);
         cli_wrap(f, o->help, 6, 6);

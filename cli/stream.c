@@ -16,18 +16,31 @@ static int64_t rows_per_block(const cli *c, const bdml_model *model)
     return (int64_t)MAX(LEAST_ROWS, MIN(MOST_ROWS, fit));
 }
 
+static bool has_feature(const cli_stream *s, const char *name)
+{
+    for (int j = 0; j < s->d; j++) {
+        const char *found = bdml_source_feature_name(s->source, j);
+        if (found && strcmp(found, name) == 0) return true;
+    }
+    return false;
+}
+
 /* Columns by another name, or in another order, are not what the model was trained on. */
 static bdml_status check_names(cli *c, const cli_stream *s)
 {
     for (int j = 0; j < s->d; j++) {
         const char *wanted = bdml_model_feature_name(s->model, j);
         const char *found = bdml_source_feature_name(s->source, j);
-        if (wanted && found && strcmp(wanted, found) != 0)
-            return client_fail(
-                c->h, BDML_ERR_DATA,
-                "%s: feature %d is called '%.60s', the model was trained with '%.60s' there; "
-                "give the columns in the order of training",
-                bdml_source_name(s->source), j + 1, found, wanted);
+        if (!wanted || !found || strcmp(wanted, found) == 0) continue;
+        if (!has_feature(s, wanted))
+            return client_fail(c->h, BDML_ERR_DATA,
+                               "%s: there is no column '%.60s', which the model was trained with",
+                               bdml_source_name(s->source), wanted);
+        return client_fail(
+            c->h, BDML_ERR_DATA,
+            "%s: feature %d is called '%.60s', the model was trained with '%.60s' there; "
+            "give the columns in the order of training",
+            bdml_source_name(s->source), j + 1, found, wanted);
     }
     return BDML_OK;
 }

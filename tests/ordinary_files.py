@@ -122,6 +122,10 @@ CASES = [
      ["!'red' is not a number; --encode onehot turns columns of words into 0/1 columns, --drop colour leaves them out"]),
     ("adult.csv", "categories, no header", table(None, lambda i, x, y: [x[0], COLOURS[i % 2], x[1], ["a", "b"][i % 2], y]),
      ["!'red' is not a number; --encode onehot turns columns of words into 0/1 columns, --drop 2,4 leaves them out"]),
+    ("customers.csv", "words in several columns, the label in the middle, empty cells", table(["age", "city", "risk", "score", "noise"],
+     lambda i, x, y: ["" if i == 9 else x[0], ["Madrid", "Rome", "Oslo", "Bonn"][i % 4], y, x[1], x[2] + i / 100]),
+     ["!columns of words: city (4 different), risk (3); name the label, encode the other, fill in empty cells: "
+      "--label risk --encode onehot --missing mean"]),
     ("gaps.csv", "empty fields", table(row=lambda i, x, y: ([""] + x[1:] if i == 4 else x) + [y]),
      ["!a value is missing; --missing drop leaves such rows out, --missing mean fills in the column's mean"]),
     ("stray.csv", "one slip of the pen", table(row=lambda i, x, y: (["5,1x"] + x[1:] if i == 4 else x) + [y], separator=";"),
@@ -145,6 +149,8 @@ CASES = [
     ("book.xlsx", "Excel", b"PK\x03\x04", ["!is an Excel workbook, which bdml does not read; save it as CSV"]),
     ("frame.parquet", "Parquet", b"PAR1", ["!is a Parquet file, which bdml does not read"]),
     ("frame.pkl", "pickle", b"\x80\x04\x95", ["!is a Python pickle, which bdml does not read"]),
+    ("page.csv", "a web page saved as data", "\n<!doctype HTML>\n<html><body>Not found</body></html>\n",
+     ["!is a web page (HTML), which bdml does not read"]),
     ("store.h5", "HDF5", b"\x89HDF\r\n\x1a\n", ["!is an HDF5 file, which bdml does not read"]),
 ]
 

@@ -52,7 +52,7 @@ refuse "triplets" "pair constraints only" bound tail --form t
 refuse "no trace" "give --trace R" bound stability --distortion 3
 refuse "no distortion" "give --distortion K" bound stability --trace 3
 refuse "no data" "the data that the model was learned from" bound stability "$work/p.bdml"
-refuse "other data" "4 columns beside the label, wanted are 13" bound stability "$work/p.bdml" "$BDML_SOURCE/data/iris.csv"
+refuse "other data" "there is no column 'alcohol'; the file has 5 columns" bound stability "$work/p.bdml" "$BDML_SOURCE/data/iris.csv"
 refuse "unknown" "stability, generalization and tail" bound nothing
 refuse "ranks" "three whole numbers" bound tail --ranks 1,2
 refuse "failure" "delta must be above 0" bound generalization $numbers --dimension 4 --sample-size 10 --failure 0

@@ -67,5 +67,48 @@ expect 1 "a class of the data" "$check" "$work/within.cert" "$work/class.csv"
 expect 0 "the label by number" "$check" "$work/pair.cert" "$data/iris.csv" 5
 expect 2 "no label" "$check" "$work/pair.cert" "$data/iris.csv" 0
 
+says() { # NAME TEXT: in what was printed last
+    grep -qF -- "$2" "$work/out" && passed=$((passed + 1)) && return
+    echo "FAILED: $1: '$2' is not in"
+    sed 's/^/    /' "$work/out"
+    failed=$((failed + 1))
+}
+# Where it differs: line and column of the file, both from 1.
+expect 1 "line and column" "$check" "$work/pair.cert" "$work/other.csv"
+says "line and column" "line 3, column 1 of the data is not what is stated"
+
+# A file that is not plain is refused, not called other data; export says how to check one.
+tr ',.' ';,' <"$data/iris.csv" >"$work/comma.csv"
+expect 2 "decimal commas" "$check" "$work/pair.cert" "$work/comma.csv"
+says "decimal commas" "line 2, column 1: '5,1' is not a plain number"
+says "decimal commas" "bdml convert FILE plain.csv"
+expect 2 "more columns" "$check" "$work/pair.cert" "$data/wine.csv"
+says "more columns" "bdml convert FILE plain.csv"
+expect 2 "a model" "$check" "$work/m.bdml"
+says "a model" "this is a model: make its certificate with bdml export MODEL DATA --certificate"
+
+fit="--scale zscore --hard --kind pair --distortion 10 -q"
+followed() { # NAME FILE OPTIONS...: what export prints, run as it stands, confirms
+    form=$1
+    file=$2
+    shift 2
+    # shellcheck disable=SC2086
+    expect 0 "train $form" "$bdml" train "$file" -o "$work/f.bdml" $fit "$@"
+    expect 0 "export $form" "$bdml" export "$work/f.bdml" "$file" --certificate -o "$work/f.cert"
+    sed -n 's/^  bdml/bdml/p' "$work/out" | sed "s#^bdml-check#$check#; s#^bdml convert#$bdml convert#" >"$work/lines"
+    expect 0 "lines of $form" sh -ec "cd '$work' && . ./lines"
+}
+followed plain "$data/iris.csv"
+[ "$(wc -l <"$work/lines")" = 1 ] || { echo "FAILED: plain data need no convert"; failed=$((failed + 1)); }
+awk -F, -v OFS=, '{ print $5, $1, $2, $3, $4 }' "$data/iris.csv" >"$work/first.csv"
+followed "label first" "$work/first.csv" --label 1
+[ "$(wc -l <"$work/lines")" = 1 ] || { echo "FAILED: a label elsewhere needs no convert"; failed=$((failed + 1)); }
+followed comma "$work/comma.csv" --decimal ,
+awk -v OFS=, '{ print (NR == 1 ? "" : NR - 1), $0 }' "$data/iris.csv" >"$work/index.csv"
+followed index "$work/index.csv"
+sed '5s/^[^,]*//' "$data/iris.csv" >"$work/holes.csv"
+followed mean "$work/holes.csv" --missing mean
+followed drop "$work/holes.csv" --missing drop
+
 echo "cases: $passed passed, $failed failed"
 [ $failed = 0 ]

@@ -161,10 +161,17 @@ exits 2 "train needs DATA; usage: bdml train DATA" train
 exits 2 "predict needs MODEL" predict
 exits 2 "predict needs DATA" predict m
 exits 2 "convert needs OUT" convert a
+exits 2 "OUT is named twice: 'b.csv' and -o 'c.csv'" convert a b.csv -o c.csv
 exits 2 "train takes no 'b'" train a b
 exits 2 "adapt takes no 'b'; usage: bdml adapt --source FILE --target FILE" adapt b
 exits 2 "is a model of bdml, where data are wanted" train upper.bdml -o other.bdml
 exits 2 "unknown option --sclae; did you mean --scale?" train a --sclae zscore
+exits 2 "got 'zscor'; did you mean zscore?" train a --scale zscor
+exits 2 "there is no method 'lnmm'; did you mean lmnn? the methods are: " train "$data/iris.csv" --method lnmm
+exits 2 "no column is called 'prolin'; did you mean proline? there are: alcohol" train "$data/wine.csv" --label prolin
+exits 2 "no column is called 'alkohol'; did you mean alcohol?" train "$data/wine.csv" --drop alkohol
+exits 2 "there is no help on 'metods'; did you mean methods" help metods
+exits 2 "there is no help on '--dorp'; did you mean drop" help --dorp
 exits 2 "unknown option --xyzzy; 'bdml help train'" train a --xyzzy
 exits 2 "unknown option --tes;" train a --tes 1
 exits 2 "did you mean --test-fraction?" eval a --test 1
@@ -185,6 +192,15 @@ exits 2 "there is no method 'magic'" eval a --methods euclidean,magic
 exits 2 "--method or --methods, not both" eval a --method euclidean --methods whiten
 exits 2 "there is no completion for 'tcsh'" completion tcsh
 exits 2 "there is no help on 'nothing'" help nothing
+works help --drop
+ok "help of an option: what it does" grep -q -- '--drop LIST  *columns to leave out' out
+ok "help of an option: where" grep -q '^taken by .*train.* eval' out
+mv out with-dashes
+works help drop
+ok "help of an option: with dashes or without" cmp -s out with-dashes
+works help distortion
+ok "help of an option: its range" grep -q '^value  *number, 1 to 1000000000' out
+ok "help of an option: its default" grep -q '^default  *auto' out
 exits 2 "--markdown belongs to" help train --markdown
 exits 2 "import needs -o FILE" import a
 exits 2 "export needs -o FILE" export a
@@ -243,7 +259,7 @@ ok "predict without labels: same classes" cmp -s classes out
 ok "predict without labels: no error reported" [ ! -s err ]
 "$bdml" predict wine.bdml - <test.csv >out 2>err
 ok "predict from standard input" cmp -s classes out
-exits 2 "wanted are 13" predict wine.bdml "$data/iris.csv"
+exits 2 "there is no column 'alcohol'; the file has 5 columns" predict wine.bdml "$data/iris.csv"
 awk -F, -v OFS=, 'NR == 5 { $2 = "" } { print }' test.csv >hole.csv
 exits 2 "line 5, column 2" predict wine.bdml hole.csv -o hole.out
 ok "predict: nothing is written on error" [ ! -e hole.out ]
@@ -281,6 +297,12 @@ works predict segment.bdml "$data/segment.csv" -o x.csv
 ok "predict: the table stays under 80 columns" [ "$(awk 'length > 79' out | wc -l)" -eq 0 ]
 ok "predict: a confusion matrix" grep -qE '^sky +330 +[0-9.]+ +0 +0 ' out
 ok "predict: warns that the points vote for themselves" grep -q 'each point votes for itself' err
+cp "$data/segment.csv" renamed.csv
+works predict segment.bdml renamed.csv -o x.csv
+ok "predict: knows the training rows under another name" grep -q 'renamed.csv: these are the rows that the model was trained on' err
+sed '$d' renamed.csv >fewer.csv
+works predict segment.bdml fewer.csv -o x.csv
+ok "predict: says nothing of other rows" [ ! -s err ]
 for ending in csv svmlight npy; do
     works transform segment.bdml "$data/segment.csv" -o s.$ending
     works neighbors s.$ending -k 1 --which same -o s-$ending.csv
@@ -372,6 +394,8 @@ works convert "$data/iris.csv" iris.tsv
 works convert iris.tsv iris.csv
 works convert "$data/iris.csv" direct.csv
 ok "convert: there and back" cmp -s iris.csv direct.csv
+works convert "$data/iris.csv" -o named.csv
+ok "convert -o: the same file" cmp -s named.csv direct.csv
 works convert "$data/wine.csv" wine.svmlight
 works convert "$data/wine.csv" wine.npy
 works convert "$data/iris.csv" -
@@ -391,6 +415,18 @@ ok "info: constant columns are named" grep -q 'constant .*region_pixel_count' ou
 printf 'a,b,class\n1,5,x\n1,5,y\n?,5,x\n2,5,x\n' >odd.csv
 json 'r["constant_columns"] == ["b"] and r["missing_values"] == 1 and r["incomplete_rows"] == 1 and
     r["duplicate_rows"] == 1 and r["contradicting_rows"] == 2' info odd.csv
+# What cannot be read through is not counted; no heading without rows; labels from a file of their own.
+printf 'a,colour,class\n1,red,x\n2,blue,y\n' >words.csv
+works info words.csv
+ok "info: points are not counted" grep -q '^points  *not counted' out
+ok "info: missing values are not counted" grep -q '^missing  *not counted' out
+works convert "$data/iris.csv" emb.npy
+works info emb.npy
+ok "info: no empty table" sh -c '! grep -q "looks like" out'
+awk -F, 'NR > 1 { print $5 }' "$data/iris.csv" >lab.txt
+works info emb.npy --labels-file lab.txt
+ok "info: where the labels are from" grep -q '^label .*from lab.txt.*: 3 classes' out
+
 works info wine.bdml
 ok "info of a model is one screen" [ "$(wc -l <out)" -le 40 ]
 ok "info: features that matter, by name" grep -q '^  [a-z_]* .* %  #' out

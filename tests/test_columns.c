@@ -42,6 +42,10 @@ static void categories(int i, char *out)
     sprintf(out, "%d,%s,%s,%s\n", i * 3 % 7, colour[i % 3], i % 2 ? "yes" : "no",
             i % 5 ? "p" : "q");
 }
+static void customers(int i, char *out) /* the label is the last column but one */
+{
+    sprintf(out, "%d.5,c%d,n%d,r%d,%d.25\n", i * 3 % 7, i % 4, i, i % 3, i * 31 % 97);
+}
 static void dated(int i, char *out)
 {
     sprintf(out, "2024-01-%02d,%d.5,%s,%s\n", i % 28 + 1, i * 3 % 7, i % 3 ? "True" : "false",
@@ -166,6 +170,17 @@ static void test_advice(void **state)
                 "'red' is not a number; --encode onehot turns columns of words into 0/1 columns, "
                 "--drop colour,ok leaves them out");
     must_refuse(h, "a.csv", table("", 60, categories), BDML_ERR_DATA, "--drop 2,3"); /* no header */
+    must_refuse(
+        h, "a.csv", table("u,city,who,risk,noise\n", 60, customers), BDML_ERR_DATA,
+        "'c0' is not a number; columns of words: city (4 different), who (60), risk (3); name "
+        "the label, encode the other, leave out what is no category: --label risk --encode "
+        "onehot --drop who");
+    set(h, "label", "risk"); /* it is known: what the others can be */
+    must_refuse(h, "a.csv", table("u,city,who,risk,noise\n", 60, customers), BDML_ERR_DATA,
+                "--encode onehot turns columns of words into 0/1 columns, --drop city,who leaves");
+    set(h, "label", "auto");
+    must_refuse(h, "a.csv", table("u,colour,ok,class\n1,,no,p\n", 60, categories), BDML_ERR_DATA,
+                "--drop colour,ok leaves them out; for empty cells: --missing mean");
     must_refuse(h, "a.csv", table("day,u,ok,class\n", 60, dated), BDML_ERR_DATA,
                 "looks like a date or a time: leave it out with --drop day");
     must_refuse(h, "a.csv", "u;v;class\n1,5;2;p\n2,5;3;q\n", BDML_ERR_DATA,

@@ -40,7 +40,10 @@ check "by name" "$bdml" predict odd.bdml new.csv --decimal . -o again.csv >out 2
 check "the same classes" cmp classes.csv again.csv
 { echo "v,u"; echo "1,2"; } >less.csv
 "$bdml" predict odd.bdml less.csv --decimal . >out 2>err
-check "what is lacking" says "there is no column 'colour=blue'" err
+check "what is lacking" says "less.csv: there is no column 'colour=blue'; the file has 2 columns" err
+sed 's/colour/shade/' new.csv | cut -d, -f2- >renamed.csv
+"$bdml" predict odd.bdml renamed.csv --decimal . >out 2>err
+check "what is called otherwise" says "there is no column 'colour=blue'" err
 
 # row 2 has a missing value: its answer is empty, the others stay in their places
 "$bdml" predict odd.bdml new.csv --decimal . -o all.csv -q

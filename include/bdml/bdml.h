@@ -143,6 +143,11 @@ BDML_API int bdml_is_given(const bdml_handle *h,
 BDML_API bdml_status bdml_check_option(bdml_handle *h, const bdml_option *o, const char *text,
                                        double *number);
 
+/* The number of the word nearest to a misspelt one, within a third of its letters, or the only one that begins so; -1: none
+ * is. at(user, i): the i-th word, NULL past the last. */
+typedef const char *(*bdml_word_fn)(const void *user, int i);
+BDML_API int bdml_nearest_word(const char *word, bdml_word_fn at, const void *user);
+
 /* ---- data sets ---------------------------------------------------------------------------- */
 
 typedef struct bdml_dataset bdml_dataset;
@@ -223,7 +228,8 @@ typedef struct bdml_column_info {
 BDML_API int bdml_source_columns(const bdml_source *source);
 BDML_API bdml_status bdml_source_column(bdml_handle *h, const bdml_source *source, int column,
                                         bdml_column_info *out);
-/* How the label was found: "asked for", "by its name", "the last column", "inside the file"; NULL: no label. */
+/* How the label was found: "asked for", "by its name", "the last column", "inside the file", "from FILE"; NULL: no
+ * label. Valid while the source is. */
 BDML_API const char *bdml_source_label_reason(const bdml_source *source);
 /* Why the labels met in the rows read so far may be none, with the option that settles it; "" = no doubt. Valid until
  * the next call. */
@@ -451,6 +457,9 @@ BDML_API bdml_status bdml_read_model_dataset(bdml_handle *h, const bdml_model *m
                                              const char *path, bdml_dataset **out);
 BDML_API bdml_status bdml_open_model_source(bdml_handle *h, const bdml_model *model,
                                             const char *path, bdml_source **out);
+
+/* 1: the rows, columns and labels of the data set are those that the model was trained on, by their fingerprint. */
+BDML_API int bdml_model_trained_on(const bdml_model *model, const bdml_dataset *data);
 
 /* z: n rows of q doubles out. x: raw points; NaN stands for a missing value where the model fills in. */
 BDML_API bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n,

@@ -174,6 +174,11 @@ bool bdml_jobs_stopped(const bdml_handle *own);
 /* BDML_ERR_CANCELLED when it is: iterations that were stopped gave what they had. */
 bdml_status bdml_jobs_check(bdml_handle *own);
 
+/* "; did you mean NAME?" for error lines, "" where no word is near. */
+enum { BDML_MEANT_SIZE = 96 };
+const char *bdml_did_you_mean(const char *word, bdml_word_fn at, const void *user,
+                              char out[BDML_MEANT_SIZE]);
+
 /* Put one line on the handle and return `status`. Number text in it is locale-proof. */
 bdml_status bdml_fail(bdml_handle *h, bdml_status status, const char *fmt, ...) BDML_PRINTF(3, 4);
 #ifdef __clang_analyzer__ /* tell it what the function does: the status comes back */

@@ -135,10 +135,30 @@ static void describe_range(const bdml_option *o, locale_t c, char *out, size_t s
         bdml_snprintf(c, out, size, "%s", noun);
 }
 
+/* The words of a list "a|b|c", one at a time. */
+typedef struct choice_list {
+    const char *choices;
+    char *word; /* room for the one asked for last */
+    size_t size;
+} choice_list;
+
+static const char *choice_at(const void *user, int i)
+{
+    const choice_list *l = user;
+    const char *p = l->choices;
+    for (; i > 0 && *p; i--) {
+        p += strcspn(p, "|");
+        p += *p == '|';
+    }
+    if (!*p) return NULL;
+    snprintf(l->word, l->size, "%.*s", (int)strcspn(p, "|"), p);
+    return l->word;
+}
+
 bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_parsed *out,
                        char *why, size_t why_size)
 {
-    char range[96];
+    char range[96], meant[BDML_MEANT_SIZE], word[64];
     size_t n = strlen(text);
     bool ok = true;
 
@@ -153,8 +173,10 @@ bool bdml_option_parse(const bdml_option *o, const char *text, locale_t c, bdml_
         out->i = bdml_choice_index(o->choices, text);
         out->r = (double)out->i;
         if (out->i >= 0) return true;
-        bdml_snprintf(c, why, why_size, "%s must be one of %s, got '%.100s'", o->name, o->choices,
-                      text);
+        bdml_snprintf(c, why, why_size, "%s must be one of %s, got '%.100s'%s", o->name, o->choices,
+                      text,
+                      bdml_did_you_mean(text, choice_at,
+                                        &(choice_list){o->choices, word, sizeof word}, meant));
         return false;
     case BDML_OPTION_INT:
         ok = bdml_parse_int(text, n, &out->i);

@@ -36,9 +36,12 @@ bdml_status bdml_certify_fits(bdml_handle *h, const bdml_model *model, const bdm
         return bdml_fail(h, BDML_ERR_DATA, "the model is for %d columns, the data have %d",
                          model->prepare.d_in, data->d);
     if (!indices_fit(e, data->n))
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "the constraints speak of rows that the data (%lld rows) do not have",
-                         (long long)data->n);
+        return bdml_fail(
+            h, BDML_ERR_DATA,
+            "not the training data (%lld rows wanted, %lld given): the constraints speak "
+            "of rows that are not there",
+            (long long)json_integer_value(json_object_get(model->info, "training_points")),
+            (long long)data->n);
     if (e->claim != BDML_CLAIM_INFEASIBLE && !model->l)
         return bdml_fail(h, BDML_ERR_FORMAT, "the file claims a metric but holds none");
     if (e->reference && (e->reference_columns != model->d || (model->l && e->map_rows != model->q)))

@@ -21,10 +21,15 @@ static void check_data(bdml_plain *w)
     char found[24], text[160];
     const char *asked = json_string_value(json_object_get(info, "data_fingerprint"));
     snprintf(found, sizeof found, "%016" PRIx64, bdml_dataset_fingerprint(w->data));
-    bool same = asked && strcmp(asked, found) == 0 && w->c->n == w->n &&
-                json_integer_value(json_object_get(info, "training_points")) == w->n;
-    snprintf(text, sizeof text, "%s that the model was learned from (fingerprint %s)",
-             same ? "the data are those" : "not the data", found);
+    long long rows = json_integer_value(json_object_get(info, "training_points"));
+    bool same = asked && strcmp(asked, found) == 0 && w->c->n == w->n && rows == w->n;
+    int used = snprintf(text, sizeof text, "%s that the model was learned from (fingerprint %s",
+                        same ? "the data are those" : "not the data", found);
+    if (rows == w->n)
+        snprintf(text + used, sizeof text - (size_t)used, ")");
+    else
+        snprintf(text + used, sizeof text - (size_t)used, "; %lld rows wanted, %lld given)", rows,
+                 (long long)w->n);
     note(w, "data",
          "data_fingerprint training_points evidence.rows input_dimension dimension "
          "output_dimension kind",

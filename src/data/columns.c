@@ -64,7 +64,7 @@ static int find_name(int count, char *const *names, const char *s, size_t n)
 bdml_status bdml_columns_list(bdml_handle *h, const char *path, const char *what, const char *list,
                               int count, char *const *names, bool lenient, bool *mark)
 {
-    char text[BDML_EXCERPT_SIZE];
+    char text[BDML_EXCERPT_SIZE], meant[BDML_MEANT_SIZE];
     for (const char *p = list; *p;) {
         size_t n = strcspn(p, ",");
         const char *s = p;
@@ -77,9 +77,11 @@ bdml_status bdml_columns_list(bdml_handle *h, const char *path, const char *what
             mark[j] = true;
         } else if (!read_range(s, n, count, &first, &last)) {
             if (lenient) continue;
+            bdml_excerpt(s, n, text);
             return bdml_fail(h, BDML_ERR_DATA, "%s: --%s: no column is called '%s'%s", path, what,
-                             bdml_excerpt(s, n, text),
-                             names ? "" : ", for there is no header; columns have numbers from 1");
+                             text,
+                             names ? bdml_column_meant(text, count, names, meant)
+                                   : ", for there is no header; columns have numbers from 1");
         } else if (first < 1 || last > count || first > last) {
             if (lenient) continue;
             return bdml_fail(h, BDML_ERR_DATA, "%s: --%s: '%s' is not among the columns 1 to %d",
@@ -351,6 +353,7 @@ bdml_status bdml_columns_assign(bdml_handle *h, const bdml_input_options *o,
     bool *mark = NULL, matched = false;
 
     c->decimal = o->decimal.value;
+    c->missing = o->missing.value;
     BDML_NEW(h, mark, c->count);
     if (c->named) {
         BDML_NEW(h, names, c->count);

@@ -65,7 +65,8 @@ typedef struct bdml_columns {
     int count;
     bool named; /* by the file */
     bdml_decimal decimal;
-    int label; /* place of the label, or -1 */
+    bdml_missing missing; /* what becomes of missing values, for advice */
+    int label;            /* place of the label, or -1 */
     bdml_column *column;
 } bdml_columns;
 

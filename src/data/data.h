@@ -111,6 +111,7 @@ struct bdml_source {
     int32_t *file_label;
     int64_t file_labels, handed_out;
     char *labels_path; /* for messages */
+    char *labels_from; /* "from FILE": how the label was found; NULL: in the data themselves */
 
     char *doubt; /* of bdml_source_doubt, or NULL */
 
@@ -157,6 +158,9 @@ int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE]);
 /* The column called class, label, target or y (in this order of preference, case ignored; the last
  * one of equals), or -1. */
 int bdml_label_by_word(int columns, char *const *names);
+/* "; did you mean NAME?" of these columns, or ""; names may be NULL. */
+const char *bdml_column_meant(const char *word, int columns, char *const *names,
+                              char out[BDML_MEANT_SIZE]);
 /* The column that the setting "label" means, -1 = none. names: of the columns, or NULL. automatic:
  * what "auto" means for this file. */
 bdml_status bdml_label_column(bdml_handle *h, const bdml_input_options *o, const char *path,

@@ -2,6 +2,8 @@
  * how to make them readable. */
 #include "data/data.h"
 
+#include <strings.h>
+
 #define BYTES(text) (text), sizeof(text) - 1
 
 #define UNREAD(what) what ", which bdml does not read"
@@ -50,6 +52,19 @@ static const struct {
     {BYTES("%PDF"), ".pdf", UNREAD("a PDF page"), "its table has to be saved as CSV first"},
 };
 
+/* <!DOCTYPE html or <html in capitals or not, behind blanks: often an error page saved under the name of the data. */
+static bool is_web_page(const unsigned char *head, size_t n)
+{
+    static const char *const begin[] = {"<!doctype html", "<html"};
+    size_t at = n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < n && strchr(" \t\r\n", head[at]) && head[at]) at++;
+    for (size_t k = 0; k < sizeof begin / sizeof *begin; k++)
+        if (n - at >= strlen(begin[k]) &&
+            strncasecmp((const char *)head + at, begin[k], strlen(begin[k])) == 0)
+            return true;
+    return false;
+}
+
 bdml_status bdml_refuse_foreign(bdml_handle *h, const char *path, const unsigned char *head,
                                 size_t n)
 {
@@ -61,5 +76,13 @@ bdml_status bdml_refuse_foreign(bdml_handle *h, const char *path, const unsigned
             return bdml_fail(h, BDML_ERR_FORMAT, "%.400s: is %s; %s", path, foreign[k].what,
                              foreign[k].how);
     }
+    if (is_web_page(head, n))
+        return bdml_fail(
+            h, BDML_ERR_FORMAT,
+            "%.400s: is a web page (HTML), which bdml does not read; was an error or a "
+            "log-in page saved in place of the data? Download the file itself, or "
+            "write a table of the page by "
+            "pandas.read_html(FILE)[0]" TO_CSV,
+            path);
     return BDML_OK;
 }

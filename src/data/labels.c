@@ -31,11 +31,30 @@ static void list_names(int columns, char *const *names, char *out, size_t size)
     }
 }
 
+typedef struct name_list {
+    int count;
+    char *const *names;
+} name_list;
+
+static const char *name_at(const void *user, int i)
+{
+    const name_list *l = user;
+    return i < l->count ? l->names[i] : NULL;
+}
+
+const char *bdml_column_meant(const char *word, int columns, char *const *names,
+                              char out[BDML_MEANT_SIZE])
+{
+    *out = '\0';
+    if (!names) return out;
+    return bdml_did_you_mean(word, name_at, &(name_list){columns, names}, out);
+}
+
 bdml_status bdml_label_column(bdml_handle *h, const bdml_input_options *o, const char *path,
                               int columns, char *const *names, int automatic, int *label)
 {
     const char *setting = bdml_label_setting(o);
-    char excerpt[BDML_EXCERPT_SIZE], list[BDML_ERROR_SIZE / 2];
+    char excerpt[BDML_EXCERPT_SIZE], list[BDML_ERROR_SIZE / 2], meant[BDML_MEANT_SIZE];
     int64_t number;
 
     *label = -1;
@@ -65,8 +84,9 @@ bdml_status bdml_label_column(bdml_handle *h, const bdml_input_options *o, const
                          "numbers 1 to %d",
                          path, excerpt, columns);
     list_names(columns, names, list, sizeof list);
-    return bdml_fail(h, BDML_ERR_DATA, "%s: no column is called '%s'; there are: %s", path, excerpt,
-                     list);
+    bdml_column_meant(setting, columns, names, meant);
+    return bdml_fail(h, BDML_ERR_DATA, "%s: no column is called '%s'%s%s there are: %s", path,
+                     excerpt, meant, meant[0] ? "" : ";", list);
 }
 
 /* ---- a file of labels ---------------------------------------------------------------------------- */

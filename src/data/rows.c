@@ -119,6 +119,7 @@ const char *bdml_source_label_reason(const bdml_source *source)
 {
     static const char *const reasons[] = {"asked for", "by its name", "the last column"};
     if (!source || !source->labelled) return NULL;
+    if (source->labels_from) return source->labels_from;
     if (source->label_column < 0 && source->label_found != BDML_LABEL_GIVEN)
         return "inside the file";
     return reasons[source->label_found];

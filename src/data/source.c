@@ -146,6 +146,7 @@ void bdml_source_close(bdml_source *s)
     free(s->doubt);
     free(s->file_label);
     free(s->labels_path);
+    free(s->labels_from);
     free(s->path);
     free(s);
 }
@@ -259,7 +260,11 @@ static bdml_status labels_beside(bdml_handle *h, const char *path, char **beside
 static bdml_status attach_labels(bdml_handle *h, const char *path, bdml_source *s)
 {
     bdml_names_free(&s->classes);
+    static const char from[] = "from ";
+    size_t size = sizeof from + strlen(path);
     if (!(s->labels_path = bdml_strdup(h, path))) return BDML_ERR_MEMORY;
+    if (!(s->labels_from = bdml_alloc(h, size, 1))) return BDML_ERR_MEMORY;
+    snprintf(s->labels_from, size, "%s%s", from, path);
     BDML_TRY(bdml_labels_read(h, path, &s->classes, &s->file_label, &s->file_labels));
     s->labelled = true;
     s->label_column = -1;
@@ -305,11 +310,14 @@ static bdml_status check_open(bdml_handle *h, const bdml_wanted *wanted, const b
                          s->path);
     if (!wanted || s->d == wanted->d) return BDML_OK;
     const char *lacking = first_lacking(wanted, s);
-    return bdml_fail(h, BDML_ERR_DATA,
-                     "%s: there are %d columns beside the label, wanted are %d%s%s%s", s->path,
-                     s->d, wanted->d, lacking ? "; there is no column '" : "",
-                     lacking ? bdml_excerpt(lacking, strlen(lacking), name) : "",
-                     lacking ? "'" : "");
+    if (lacking)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "%s: there is no column '%s'; the file has %d columns, the model wants %d "
+                         "features by their names",
+                         s->path, bdml_excerpt(lacking, strlen(lacking), name),
+                         s->columns ? s->columns->count : s->d, wanted->d);
+    return bdml_fail(h, BDML_ERR_DATA, "%s: there are %d columns beside the label, wanted are %d",
+                     s->path, s->d, wanted->d);
 }
 
 bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const char *path,

@@ -4,6 +4,7 @@
  * are taken from there. What only new data can lack (the label, its variable) may be missing. */
 #include "model/model.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static const char *remembered(const json_t *settings, const char *name)
@@ -80,4 +81,13 @@ bdml_status bdml_read_model_dataset(bdml_handle *h, const bdml_model *model, con
     const bdml_input_options o = input_of(h, model);
     const bdml_wanted wanted = wanted_of(model);
     return bdml_dataset_read(h, &o, &wanted, path, out);
+}
+
+int bdml_model_trained_on(const bdml_model *model, const bdml_dataset *data)
+{
+    char now[24];
+    const char *then = model ? remembered(model->info, "data_fingerprint") : NULL;
+    if (!then || !data) return 0;
+    snprintf(now, sizeof now, "%016" PRIx64, bdml_dataset_fingerprint(data));
+    return strcmp(now, then) == 0;
 }

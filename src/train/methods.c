@@ -49,9 +49,15 @@ int bdml_find_method(bdml_handle *h, const char *name)
     return m ? (int)(m - methods) : -1;
 }
 
+static const char *method_word(const void *user, int i)
+{
+    (void)user;
+    return bdml_method_name(i);
+}
+
 const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length)
 {
-    char list[512] = "";
+    char list[512] = "", meant[BDML_MEANT_SIZE], word[101];
     for (; length > 0 && *name == ' '; length--) name++; /* "a, b" is a list too */
     while (length > 0 && name[length - 1] == ' ') length--;
     for (int i = 0; i < METHODS; i++) {
@@ -60,7 +66,9 @@ const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t len
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", methods[i].name);
     }
-    bdml_fail(h, BDML_ERR_ARGUMENT, "there is no method '%.*s'; the methods are: %s",
-              (int)BDML_MIN(length, (size_t)100), name, list);
+    snprintf(word, sizeof word, "%.*s", (int)BDML_MIN(length, sizeof word - 1), name);
+    bdml_did_you_mean(word, method_word, NULL, meant);
+    bdml_fail(h, BDML_ERR_ARGUMENT, "there is no method '%s'%s%s the methods are: %s", word, meant,
+              meant[0] ? "" : ";", list);
     return NULL;
 }

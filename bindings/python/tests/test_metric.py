@@ -113,6 +113,8 @@ def test_certificate(wine):
     other = X.copy()
     other[0, 0] += 1
     assert not c.verify(other, names)
+    with pytest.raises(ValueError, match=r"not the training data \(178 rows wanted, 45 given\)"):
+        c.verify(X[:45], names[:45])
     with pytest.raises(AttributeError, match="proves nothing"):
         bdml.LDA().fit(X, y).certificate_
 

@@ -16,14 +16,25 @@ from ._report import Report, of_model
 from ._results import Certificate, InfeasibleError, Verdict
 
 try:  # scikit-learn 1.6 made a function of the method, and gave its argument another name
-    from sklearn.utils.validation import validate_data as _validate
+    from sklearn.utils.validation import validate_data
 
     _FINITE = "ensure_all_finite"
 except ImportError:
     _FINITE = "force_all_finite"
 
-    def _validate(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+    def validate_data(estimator: Any, *args: Any, **kwargs: Any) -> Any:
         return estimator._validate_data(*args, **kwargs)
+
+
+def _validate(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+    """As scikit-learn checks points; an error about NaN names the setting that takes them."""
+    try:
+        return validate_data(estimator, *args, **kwargs)
+    except ValueError as e:
+        if "contains NaN" not in str(e) or "Input y" in str(e) or not hasattr(estimator, "missing"):
+            raise
+        advice = 'missing="mean" fills in the mean of the column, missing="drop" leaves such rows out'
+        raise ValueError(f"{e}\n{type(estimator).__name__}: {advice}") from None
 
 
 _TYPES = [np.float64, np.float32]  # taken as they are; others become the first

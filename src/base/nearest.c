@@ -1,5 +1,5 @@
-/* suggest.c - "did you mean": the known word nearest to a misspelt one. */
-#include "cli.h"
+/* nearest.c - "did you mean": the known word nearest to a misspelt one. */
+#include "base/base.h"
 
 enum { LONGEST_WORD = 40 };
 
@@ -15,42 +15,41 @@ static int distance(const char *a, const char *b)
         now[0] = i;
         for (int j = 1; j <= m; j++) {
             int best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            best = MIN(best, MIN(last[j], now[j - 1]) + 1);
+            best = BDML_MIN(best, BDML_MIN(last[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                best = MIN(best, before[j - 2] + 1);
+                best = BDML_MIN(best, before[j - 2] + 1);
             now[j] = best;
         }
     }
     return row[n % 3][m];
 }
 
-const char *cli_suggest(const char *word, cli_word_fn at, const void *user)
+/* A third of the letters, rounded up, may be wrong; the one word that begins so is nearer than two wrong letters. */
+int bdml_nearest_word(const char *word, bdml_word_fn at, const void *user)
 {
-    const char *best = NULL, *begins = NULL, *candidate;
-    int n = (int)strlen(word), least = MAX(1, n / 3) + 1, beginning = 0;
+    const char *candidate;
+    int n = (int)strlen(word), least = BDML_MAX(1, (n + 2) / 3) + 1, best = -1, begins = -1,
+        beginning = 0;
 
     for (int i = 0; (candidate = at(user, i)) != NULL; i++) {
         int miss = distance(word, candidate);
         if (miss < least) {
             least = miss;
-            best = candidate;
+            best = i;
         }
         if (n >= 2 && strncmp(word, candidate, (size_t)n) == 0) {
             beginning++;
-            begins = candidate;
+            begins = i;
         }
     }
-    if (best) return best;
-    return beginning == 1 ? begins : NULL;
+    return beginning == 1 && (best < 0 || least > 1) ? begins : best;
 }
 
-static const char *command_word(const void *user, int i)
+const char *bdml_did_you_mean(const char *word, bdml_word_fn at, const void *user,
+                              char out[BDML_MEANT_SIZE])
 {
-    (void)user;
-    return i < cli_command_count() ? cli_command_at(i)->name : NULL;
-}
-
-const char *cli_suggest_command(const char *word)
-{
-    return cli_suggest(word, command_word, NULL);
+    int near = bdml_nearest_word(word, at, user);
+    *out = '\0';
+    if (near >= 0) snprintf(out, BDML_MEANT_SIZE, "; did you mean %.60s?", at(user, near));
+    return out;
 }
