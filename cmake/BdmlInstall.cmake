@@ -23,7 +23,8 @@ string(REPLACE ";" " " BDML_PC_LIBRARIES "${BDML_LIBRARIES}")
 configure_file(cmake/bdml.pc.in ${CMAKE_BINARY_DIR}/bdml.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/bdml.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
-install(FILES ${CMAKE_BINARY_DIR}/share/bdml.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+install(FILES ${CMAKE_BINARY_DIR}/share/bdml.1 ${PROJECT_SOURCE_DIR}/check/bdml-check.1
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 install(FILES ${CMAKE_BINARY_DIR}/share/bdml.bash RENAME bdml
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
 install(FILES ${CMAKE_BINARY_DIR}/share/_bdml DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions

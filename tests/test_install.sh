@@ -84,7 +84,7 @@ grep -A2 BDML_API "$BDML_SOURCE/include/bdml/bdml.h" | grep -o 'bdml_[a-z_]*(' |
 nm -D --defined-only "$libdir/libbdml.so" | awk '{print $3}' | sort -u >exported
 check "exports are exactly the header's functions" diff declared exported
 check "the installed command runs" "$root/bin/bdml" version
-for file in share/man/man1/bdml.1 share/bash-completion/completions/bdml \
+for file in share/man/man1/bdml.1 share/man/man1/bdml-check.1 share/bash-completion/completions/bdml \
     share/zsh/site-functions/_bdml share/fish/vendor_completions.d/bdml.fish; do
     check "$file is installed" test -s "$root/$file"
 done
