@@ -359,7 +359,7 @@ static void failed_writes_leave_the_old_file(void **state)
     check_fails(h, bdml_load_model(h, "/", &back), BDML_ERR_IO, "cannot be read");
     check_fails(h, bdml_save_model(h, m, "/nonexistent/m"), BDML_ERR_IO, "cannot be written");
     check_fails(h, bdml_export_model(h, m, "L", "x.txt"), BDML_ERR_ARGUMENT, ".npy, .csv or .mat");
-    check_fails(h, bdml_export_model(h, m, "K", "x.csv"), BDML_ERR_ARGUMENT, "L or M");
+    check_fails(h, bdml_export_model(h, m, "K", "x.csv"), BDML_ERR_ARGUMENT, "L, M or inverse");
     bdml_free_model(m);
 }
 

@@ -22,7 +22,7 @@ static const form forms[FORMS] = {
     {offsetof(bdml_constraint_options, targets_file), "targets-file", 2, "i,j"},
     {offsetof(bdml_constraint_options, impostors_file), "impostors-file", 2, "i,k"},
     {offsetof(bdml_constraint_options, pairs_file), "pairs-file", 3, "i,j,same"},
-    {offsetof(bdml_constraint_options, triplets_file), "triplets-file", 3, "i,j,k"},
+    {offsetof(bdml_constraint_options, triplets_file), "triplets-file", 3, "i,j,k[,weight]"},
     {offsetof(bdml_constraint_options, quadruplets_file), "quadruplets-file", 4, "i,j,k,l"},
 };
 
