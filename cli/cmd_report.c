@@ -97,7 +97,8 @@ done:
 static bdml_status save_runs(cli *c, const json_t *runs, const char *path)
 {
     json_t *all = json_pack("{s:O}", "runs", runs);
-    char *text = all ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
+    char *text = all ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17))
+                     : NULL; /* every bit: the same page again */
     bdml_status status = text && client_json_whole()
                              ? client_write_file(c->h, path, text, strlen(text))
                              : client_no_memory(c->h);
