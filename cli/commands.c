@@ -85,7 +85,7 @@ static const cli_command commands[] = {
      "rows, and the "
      "k-NN error on training rows, in cross-validation and on the test rows of random splits; "
      "picks K by cross-validation inside the training rows (--se-rule), and says whether the test "
-     "error falls and then rises with ln kappa.",
+     "error falls and then rises as K grows.",
      COMMON "output plot path input prepare train constraints neighbors --splits --test-fraction "
             "--stratify",
      "bdml path segment.csv --plot segment.svg\n"

@@ -95,7 +95,7 @@ void path_find_shape(const path_result *p, path_shape *shape)
     if (p->splits < 2 || shape->best < 0) {
         snprintf(shape->text, PATH_TEXT,
                  "too few distortions with a metric in every split, or too few splits, to say how "
-                 "the error goes with ln kappa");
+                 "the error changes as K grows");
         return;
     }
     shape->fall = compare(p, shape, first, -1, &shape->fall_se);
@@ -105,7 +105,7 @@ void path_find_shape(const path_result *p, path_shape *shape)
         name_shape(sign(shape->fall, shape->fall_se), sign(shape->rise, shape->rise_se),
                    sign(shape->across, shape->across_se));
     snprintf(shape->text, PATH_TEXT,
-             "the test error %s with ln kappa: against the best K between the ends (K = %g) it is "
+             "the test error %s as K grows: against the best K between the ends (K = %g) it is "
              "higher by %.2f +- %.2f points at K = %g and by %.2f +- %.2f at K = %g",
              shape->verdict, K[shape->best], shape->fall, shape->fall_se, K[first], shape->rise,
              shape->rise_se, K[last]);
