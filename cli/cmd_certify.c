@@ -45,6 +45,34 @@ static void print_not_checked(const json_t *list)
     }
 }
 
+/* The check of this name, or with NULL the first, that found the contrary. */
+static const json_t *failed(const json_t *verdict, const char *name)
+{
+    size_t i;
+    const json_t *check;
+    json_array_foreach(json_object_get(verdict, "checks"), i, check)
+    {
+        bool named = !name || strcmp(text_of(check, "check"), name) == 0;
+        if (named && strcmp(text_of(check, "finding"), "fails") == 0) return check;
+    }
+    return NULL;
+}
+
+/* Why it is not confirmed: other data, a claim that does not hold, or less evidence than was asked for. */
+static void print_refusal(const json_t *verdict)
+{
+    if (failed(verdict, "data"))
+        printf("refuted: %s; give the file that it was trained on\n",
+               text_of(failed(verdict, "data"), "detail"));
+    else if (failed(verdict, NULL))
+        printf("refuted: the claim '%s' does not hold\n", text_of(verdict, "claim"));
+    else
+        printf("not confirmed at the level asked for: nothing speaks against the claim '%s', which "
+               "holds at\nlevel %s; beyond that something is taken on trust (--level repeat trains "
+               "again)\n",
+               text_of(verdict, "claim"), text_of(verdict, "level"));
+}
+
 static void print_verdict(const json_t *verdict)
 {
     bool confirmed = json_is_true(json_object_get(verdict, "confirmed"));
@@ -54,7 +82,7 @@ static void print_verdict(const json_t *verdict)
         printf("confirmed at level %s: the claim '%s' holds\n%s\n", text_of(verdict, "level"),
                text_of(verdict, "claim"), text_of(verdict, "statement"));
     else
-        printf("refuted: the claim '%s' does not hold\n", text_of(verdict, "claim"));
+        print_refusal(verdict);
 }
 
 bdml_status cli_certify(cli *c)
@@ -80,8 +108,10 @@ bdml_status cli_certify(cli *c)
     if (cli_chatty(c)) print_verdict(verdict);
     if (!confirmed) {
         c->refuted = true;
-        status = client_fail(c->h, BDML_ERR_DATA, "%s: the claim is not confirmed at level %s",
-                             c->argument[0], bdml_get(c->h, "level"));
+        const char *level = bdml_get(c->h, "level");
+        bool stated = strcmp(level, "auto") != 0;
+        status = client_fail(c->h, BDML_ERR_DATA, "%s: the claim is not confirmed%s%s",
+                             c->argument[0], stated ? " at level " : "", stated ? level : "");
     }
 done:
     json_decref(verdict);

@@ -165,6 +165,14 @@ exits 2 "OUT is named twice: 'b.csv' and -o 'c.csv'" convert a b.csv -o c.csv
 exits 2 "train takes no 'b'" train a b
 exits 2 "adapt takes no 'b'; usage: bdml adapt --source FILE --target FILE" adapt b
 exits 2 "is a model of bdml, where data are wanted" train upper.bdml -o other.bdml
+
+# ---- certify says why it does not confirm
+works train "$data/iris.csv" --rule class --passes 2 --scale minmax -o again.bdml --quiet
+exits 1 "the claim is not confirmed at level problem" certify again.bdml "$data/iris.csv" --level problem
+ok "less evidence than asked is no refutation" grep -q "nothing speaks against the claim 'optimal'" out
+sed '5s/[0-9]/9/' "$data/iris.csv" >altered.csv
+exits 1 "the claim is not confirmed" certify again.bdml altered.csv
+ok "other data are told first" grep -q "^refuted: not the data that the model was learned from" out
 exits 2 "unknown option --sclae; did you mean --scale?" train a --sclae zscore
 exits 2 "got 'zscor'; did you mean zscore?" train a --scale zscor
 exits 2 "there is no method 'lnmm'; did you mean lmnn? the methods are: " train "$data/iris.csv" --method lnmm
