@@ -136,10 +136,10 @@ done:
 
 static void put(const bdml_plan *p, const judge *j, int effort, int cap, const double *error)
 {
-    int width = bdml_candidate_width(p);
+    size_t width = (size_t)bdml_candidate_width(p);
     for (int s = 0; s < p->scores; s++) /* several ways to score are pairs': of width 1 */
-        memcpy(j->error + ((s * p->efforts + effort) * p->caps + cap) * width, error + s,
-               sizeof *error * (size_t)width);
+        memcpy(j->error + (size_t)((s * p->efforts + effort) * p->caps + cap) * width, error + s,
+               sizeof *error * width);
 }
 
 static bdml_status score_solve(void *user, const bdml_fit *f, bool last, int effort, int cap,

@@ -63,7 +63,8 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
     for (c.effort = 0; c.effort < p->efforts; c.effort++)
         for (c.cap = 0; c.cap < p->caps; c.cap++) {
             int place = c.effort * p->caps + c.cap;
-            any |= wanted[place] = is_wanted(s, c) && isnan(error[place * s->width]);
+            any |= wanted[place] =
+                is_wanted(s, c) && isnan(error[(size_t)place * (size_t)s->width]);
         }
     if (!any || (!s->alone && bdml_checkpoint_take_job(s->h, job, kept))) return BDML_OK;
     bdml_status status = bdml_score_part(own, p, &s->parts.part[part], c.reference, wanted, error);
@@ -238,15 +239,15 @@ done:
 /* The references alone are the candidates of K = 1, of any effort. */
 static void use_known(const selection *s, const bdml_selection *alone)
 {
+    size_t width = (size_t)s->width;
     for (int number = 0; number < s->size && alone->alone > 0; number++) {
         bdml_candidate c = bdml_candidate_at(s->plan, number);
         int r = 0;
         if (s->plan->cap[c.cap] != 1.0) continue;
         while (alone->alone_kind[r] != s->plan->reference[c.reference]) r++;
         for (int k = 0; k < s->parts.count; k++)
-            memcpy(s->error + (k * s->size + number) * s->width,
-                   s->known + (k * alone->alone + r) * s->width,
-                   sizeof *s->error * (size_t)s->width);
+            memcpy(s->error + (size_t)(k * s->size + number) * width,
+                   s->known + (size_t)(k * alone->alone + r) * width, sizeof *s->error * width);
     }
 }
 
