@@ -93,45 +93,54 @@ static const problem problems[] = {
     {"path", "data/wine.csv", 0, {{"splits", "500"}}, bdml_path, "of 500 splits"},
 };
 
+/* One run: what it says is checked; how far beyond the limit it ended is given back. */
+static double overrun(const problem *p, double limit)
+{
+    bdml_handle *h;
+    bdml_dataset *data;
+    char seconds[32], said[4096] = "", *text = NULL;
+
+    check_true(bdml_create(&h) == BDML_OK);
+    if (p->file)
+        check_ok(h, bdml_read_dataset(h, source_path(p->file), &data));
+    else
+        check_ok(h, bdml_generate(h, "waveform-noise", p->rows, &data));
+    snprintf(seconds, sizeof seconds, "%g", limit);
+    check_ok(h, bdml_set(h, "threads", "1"));
+    check_ok(h, bdml_set(h, "time-limit", seconds));
+    for (int i = 0; i < 6 && p->setting[i][0]; i++)
+        check_ok(h, bdml_set(h, p->setting[i][0], p->setting[i][1]));
+    bdml_set_log(h, hear, said);
+    double began = bdml_now(), cpu = processor();
+    bdml_status status = p->run(h, data, &text);
+    double wall = bdml_now() - began, over = beyond(limit, wall, processor() - cpu);
+    print_message("%-38s limit %g: %.2f s, %+.2f s beyond: %s\n", p->name, limit, wall,
+                  fmax(over, 0.0), bdml_status_text(status));
+    /* on a crowded machine there may have been no time for anything, which is said as well */
+    if (status != BDML_OK) {
+        if (status != BDML_ERR_CANCELLED) fail_msg("%s: %s", p->name, bdml_last_error(h));
+        assert_non_null(strstr(bdml_last_error(h), "the time limit"));
+    } else if (limit < 1.0 && !strstr(said, p->says) && !strstr(text, p->says)) {
+        /* none of them is done so soon; a fast machine may finish in the longer time */
+        fail_msg("%s does not say that it was cut short: %s", p->name, said);
+    }
+    free(text);
+    bdml_free_dataset(data);
+    bdml_free(h);
+    return over;
+}
+
+/* The machine may stand still for a moment, but hardly in three runs: what cannot keep a limit never does. */
 static void is_kept(void **state)
 {
+    enum { TRIES = 3 };
     (void)state;
     static const double limits[] = {0.7, 2.0};
     for (size_t k = 0; k < 2 * sizeof problems / sizeof *problems; k++) {
-        const problem *p = &problems[k / 2];
-        double limit = limits[k % 2];
-        bdml_handle *h;
-        bdml_dataset *data;
-        char seconds[32], said[4096] = "", *text = NULL;
-
-        check_true(bdml_create(&h) == BDML_OK);
-        if (p->file)
-            check_ok(h, bdml_read_dataset(h, source_path(p->file), &data));
-        else
-            check_ok(h, bdml_generate(h, "waveform-noise", p->rows, &data));
-        snprintf(seconds, sizeof seconds, "%g", limit);
-        check_ok(h, bdml_set(h, "threads", "1"));
-        check_ok(h, bdml_set(h, "time-limit", seconds));
-        for (int i = 0; i < 6 && p->setting[i][0]; i++)
-            check_ok(h, bdml_set(h, p->setting[i][0], p->setting[i][1]));
-        bdml_set_log(h, hear, said);
-        double began = bdml_now(), cpu = processor();
-        bdml_status status = p->run(h, data, &text);
-        double wall = bdml_now() - began, over = beyond(limit, wall, processor() - cpu);
-        print_message("%-38s limit %g: %.2f s, %+.2f s beyond: %s\n", p->name, limit, wall,
-                      fmax(over, 0.0), bdml_status_text(status));
-        if (over > fmax(0.1 * limit, 0.2)) fail_msg("%s took %.2f s", p->name, wall);
-        /* on a crowded machine there may have been no time for anything, which is said as well */
-        if (status != BDML_OK) {
-            if (status != BDML_ERR_CANCELLED) fail_msg("%s: %s", p->name, bdml_last_error(h));
-            assert_non_null(strstr(bdml_last_error(h), "the time limit"));
-        } else if (limit < 1.0 && !strstr(said, p->says) && !strstr(text, p->says)) {
-            /* none of them is done so soon; a fast machine may finish in the longer time */
-            fail_msg("%s does not say that it was cut short: %s", p->name, said);
-        }
-        free(text);
-        bdml_free_dataset(data);
-        bdml_free(h);
+        double limit = limits[k % 2], allowed = fmax(0.1 * limit, 0.2), over = INFINITY;
+        for (int i = 0; i < TRIES && over > allowed; i++) over = overrun(&problems[k / 2], limit);
+        if (over > allowed)
+            fail_msg("%s: %.2f s beyond in each of %d runs", problems[k / 2].name, over, TRIES);
     }
 }
 
