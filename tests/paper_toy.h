@@ -36,7 +36,7 @@ static inline toy make_toy(bdml_handle *h, uint64_t seed, int64_t n, int d, int 
 }
 
 /* A problem of a bundled data set: z-scored by plain loops, 3 targets and 3 impostors a point by class, as the
- * reference problems are built (test_constraints.c compares the lists). */
+ * reference problems are built (test_mining.c compares the lists). */
 static inline toy mined(bdml_handle *h, const char *name, char kind)
 {
     char path[64];

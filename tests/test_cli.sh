@@ -166,6 +166,12 @@ exits 2 "train takes no 'b'" train a b
 exits 2 "adapt takes no 'b'; usage: bdml adapt --source FILE --target FILE" adapt b
 exits 2 "is a model of bdml, where data are wanted" train upper.bdml -o other.bdml
 
+# ---- more votes than points
+works train "$data/iris.csv" --method lda -k 1000 -o many.bdml
+ok "train: more votes than points" grep -q "neighbors asks for 1000 votes of 150 points" err
+works predict many.bdml "$data/iris.csv" -k 1000 -o many.csv
+ok "predict: more votes than points" grep -q "all 150 points vote; neighbors asks for 1000" err
+
 # ---- certify says why it does not confirm
 works train "$data/iris.csv" --rule class --passes 2 --scale minmax -o again.bdml --quiet
 exits 1 "the claim is not confirmed at level problem" certify again.bdml "$data/iris.csv" --level problem

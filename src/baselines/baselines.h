@@ -45,6 +45,12 @@ bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, doubl
 /* l: the q leading eigenvectors of the total covariance, q rows of d. */
 bdml_status bdml_principal_rows(bdml_handle *h, const bdml_training *t, int q, double *l);
 
+/* lap = sum_ij w_ij (x_i - x_j)(x_i - x_j)' = X diag(c) X' - A - A' for weights whose rows sum to 0 (laplacian.c):
+ * A = sum_ij w_ij x_i x_j' (moment, d x d) and the column sums c_j (column, n) come in parts, which are added up in order
+ * into the first. ws: bdml_la_gram_size(d). */
+void bdml_add_laplacian(bdml_handle *h, int parts, int64_t n, int d, const double *x,
+                        double *moment, double *column, double *lap, double *ws);
+
 /* ---- span of the data (span.c) -------------------------------------------------------------------- */
 
 /* The points in coordinates in which their total covariance is the identity; constant and dependent

@@ -235,8 +235,7 @@ static bdml_status solve(itml *s, const bdml_options *o, bdml_solution *told)
 /* ---- the method ------------------------------------------------------------------------------------------- */
 
 /* Prior identity: outside the span of the pairs M stays I. */
-static bdml_status make_map(bdml_handle *h, bdml_prior prior, const itml *s, int *q,
-                            double **out)
+static bdml_status make_map(bdml_handle *h, bdml_prior prior, const itml *s, int *q, double **out)
 {
     bdml_status status = BDML_OK;
     int d = s->set->d, r = s->r;
@@ -266,8 +265,7 @@ bdml_status bdml_itml_map(bdml_handle *h, const bdml_options *o, const bdml_trai
     itml s = {0};
 
     BDML_GO(bdml_pairset_new(h, o, "itml", t, true, &set));
-    if (o->methods.prior.value == BDML_PRIOR_COVARIANCE)
-        BDML_GO(bdml_pairset_whiten_all(h, &set));
+    if (o->methods.prior.value == BDML_PRIOR_COVARIANCE) BDML_GO(bdml_pairset_whiten_all(h, &set));
     BDML_GO(start(h, &set, gamma, o->methods.itml_percentile.value, &s));
     BDML_GO(solve(&s, o, told));
     status = make_map(h, (bdml_prior)o->methods.prior.value, &s, q, l);

@@ -167,20 +167,6 @@ static void add_part(const mlkr *a, int part, bool gradient, int thread)
     }
 }
 
-/* lap = X diag(c) X' - A - A', after the parts are added up in order. */
-static void laplacian(const mlkr *a)
-{
-    size_t n = (size_t)a->n, d = (size_t)a->d;
-    for (int p = 1; p < PARTS; p++) {
-        for (size_t e = 0; e < d * d; e++) a->moment[e] += a->moment[(size_t)p * d * d + e];
-        for (size_t j = 0; j < n; j++) a->column[j] += a->column[(size_t)p * n + j];
-    }
-    bdml_la_gram(a->h, a->d, a->n, a->x, a->d, a->column, a->lap, a->ws);
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
-            a->lap[i * d + j] -= a->moment[i * d + j] + a->moment[j * d + i];
-}
-
 /* f at the map l (q rows of d), and its gradient where it is wanted. */
 static bdml_status objective(void *user, const double *l, double *f, double *gradient)
 {
@@ -195,7 +181,7 @@ static bdml_status objective(void *user, const double *l, double *f, double *gra
     *f = 0.0;
     for (int part = 0; part < PARTS; part++) *f += a->total[part] / (double)a->n;
     if (!wanted) return BDML_OK;
-    laplacian(a);
+    bdml_add_laplacian(a->h, PARTS, a->n, a->d, a->x, a->moment, a->column, a->lap, a->ws);
     bdml_la_gemm('N', 'N', a->d, a->q, a->d, 4.0 / (double)a->n, a->lap, a->d, l, a->d, 0.0,
                  gradient, a->d);
     return BDML_OK;

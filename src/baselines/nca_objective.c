@@ -196,20 +196,6 @@ static void add_part(const bdml_nca *a, int part, bool gradient, int thread)
     }
 }
 
-/* lap = X diag(c) X' - A - A', after the parts are added up in order. */
-static void laplacian(const bdml_nca *a)
-{
-    size_t n = (size_t)a->n, d = (size_t)a->d;
-    for (int p = 1; p < BDML_NCA_PARTS; p++) {
-        for (size_t e = 0; e < d * d; e++) a->moment[e] += a->moment[(size_t)p * d * d + e];
-        for (size_t j = 0; j < n; j++) a->column[j] += a->column[(size_t)p * n + j];
-    }
-    bdml_la_gram(a->h, a->d, a->n, a->x, a->d, a->column, a->lap, a->ws);
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
-            a->lap[i * d + j] -= a->moment[i * d + j] + a->moment[j * d + i];
-}
-
 bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gradient)
 {
     bdml_nca *a = nca;
@@ -225,7 +211,7 @@ bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gr
     for (int part = 0; part < BDML_NCA_PARTS; part++) total += a->total[part];
     *f = -total / (double)a->n;
     if (!wanted) return BDML_OK;
-    laplacian(a);
+    bdml_add_laplacian(a->h, BDML_NCA_PARTS, a->n, a->d, a->x, a->moment, a->column, a->lap, a->ws);
     bdml_la_gemm('N', 'N', a->d, a->q, a->d, 2.0 / (double)a->n, a->lap, a->d, l, a->d, 0.0,
                  gradient, a->d);
     return BDML_OK;

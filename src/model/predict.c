@@ -257,6 +257,9 @@ bdml_status bdml_make_voters(bdml_handle *h, const bdml_model *model, const bdml
     BDML_NEW(h, v, 1);
     BDML_GO(find_voters(h, model, train, v));
     BDML_GO(make_index(h, &h->options.neighbors, v));
+    if (h->options.neighbors.neighbors.value > v->points.n)
+        bdml_log(h, BDML_LOG_WARNING, "all %lld points vote; neighbors asks for %lld",
+                 (long long)v->points.n, (long long)h->options.neighbors.neighbors.value);
     *out = v;
     v = NULL;
 done:

@@ -208,6 +208,10 @@ bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
     if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_train: data must not be NULL");
+    int64_t votes = h->options.neighbors.neighbors.value;
+    if (votes > data->n)
+        bdml_log(h, BDML_LOG_WARNING, "neighbors asks for %lld votes of %lld points",
+                 (long long)votes, (long long)data->n);
     bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = bdml_train_with(h, &h->options, data, constraints, out);
     bdml_deadline_end(h, timed);
