@@ -3,22 +3,9 @@
 #define BDML_TESTS_ENGINE_TOY_H
 
 #include "plain.h"
+#include "toy.h"
 
 #include <float.h>
-
-/* A small problem with everything in it. */
-typedef struct toy {
-    int64_t n;
-    int d;
-    double *x;
-    bdml_constraints *c;
-} toy;
-
-static inline void toy_free(toy *T)
-{
-    free(T->x);
-    bdml_free_constraints(T->c);
-}
 
 /* Two classes, m constraints: pairs, triplets or both; random margins and weights when asked.
  * The points live in `span` dimensions of d, turned by a random matrix when span < d. */

@@ -3,22 +3,10 @@
 #define BDML_TESTS_PAPER_TOY_H
 
 #include "plain.h"
+#include "toy.h"
 #include "two_classes.h"
 
 #include "paper/paper.h"
-
-typedef struct toy {
-    int64_t n;
-    int d;
-    double *x;
-    bdml_constraints *c;
-} toy;
-
-static inline void toy_free(toy *T)
-{
-    free(T->x);
-    bdml_free_constraints(T->c);
-}
 
 static inline plain plain_of(const toy *T)
 {

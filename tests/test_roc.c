@@ -58,6 +58,75 @@ static void threshold_at_the_ends(void **state)
     check_fails(h, bdml_find_threshold(h, 2, bad, answer, &c), BDML_ERR_DATA, "pair 1");
 }
 
+/* What a threshold is worth to a goal, counted pair by pair. */
+static double worth_at(int n, const double *score, const int32_t *same, bdml_threshold_goal goal,
+                       double with, double threshold)
+{
+    double found = 0, taken = 0, sames = 0, differents = 0;
+    for (int k = 0; k < n; k++) {
+        bool said = score[k] >= threshold;
+        found += same[k] && said;
+        taken += !same[k] && said;
+        sames += same[k];
+        differents += !same[k];
+    }
+    double left = (differents - taken) / differents, recall = found / sames;
+    if (goal == BDML_THRESHOLD_ACCURACY) return (found + differents - taken) / n;
+    if (goal == BDML_THRESHOLD_SAME) return left >= with ? recall : -1.0;
+    if (goal == BDML_THRESHOLD_DIFFERENT) return recall >= with ? left : -1.0;
+    if (found == 0.0) return 0.0;
+    double precision = found / (found + taken), beta2 = with * with;
+    return (1.0 + beta2) * precision * recall / (beta2 * precision + recall);
+}
+
+static void threshold_for_each_goal(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_rng r = bdml_rng_make(5, 6);
+    const struct {
+        bdml_threshold_goal goal;
+        double with;
+    } goals[] = {{BDML_THRESHOLD_ACCURACY, 0.0},  {BDML_THRESHOLD_F, 0.5},
+                 {BDML_THRESHOLD_F, 2.0},         {BDML_THRESHOLD_SAME, 0.75},
+                 {BDML_THRESHOLD_DIFFERENT, 0.5}, {BDML_THRESHOLD_DIFFERENT, 1.0}};
+    for (int trial = 0; trial < 200; trial++) {
+        enum { MOST = 30 };
+        int n = 2 + (int)bdml_rng_below(&r, MOST - 2);
+        double score[MOST];
+        int32_t same[MOST];
+        for (int k = 0; k < n; k++) {
+            same[k] = k < 2 ? k : (int32_t)bdml_rng_below(&r, 2);
+            score[k] = (double)bdml_rng_below(&r, 8) + 2.0 * same[k];
+        }
+        for (size_t g = 0; g < sizeof goals / sizeof *goals; g++) {
+            double best = -2.0, found;
+            for (int v = 0; v <= 10; v++)
+                best = fmax(best, worth_at(n, score, same, goals[g].goal, goals[g].with, v - 0.5));
+            check_ok(h, bdml_calibrate_threshold(h, n, score, same, goals[g].goal, goals[g].with,
+                                                 &found));
+            check_close(worth_at(n, score, same, goals[g].goal, goals[g].with, found), best, 1e-14);
+        }
+    }
+}
+
+static void threshold_refusals(void **state)
+{
+    bdml_handle *h = *state;
+    const double score[] = {1.0, 2.0};
+    const int32_t same[] = {0, 1}, one[] = {1, 1};
+    double t;
+    check_fails(h, bdml_calibrate_threshold(h, 2, score, one, BDML_THRESHOLD_ACCURACY, 0.0, &t),
+                BDML_ERR_DATA, "2 are the same");
+    check_fails(h, bdml_calibrate_threshold(h, 2, score, same, BDML_THRESHOLD_SAME, 1.5, &t),
+                BDML_ERR_ARGUMENT, "from 0 to 1");
+    check_fails(h, bdml_calibrate_threshold(h, 2, score, same, BDML_THRESHOLD_F, -1.0, &t),
+                BDML_ERR_ARGUMENT, "beta");
+    check_fails(h, bdml_calibrate_threshold(h, 0, score, same, BDML_THRESHOLD_F, 1.0, &t),
+                BDML_ERR_ARGUMENT, "one pair");
+    check_fails(h, bdml_calibrate_threshold(h, 2, score, same, (bdml_threshold_goal)9, 1.0, &t),
+                BDML_ERR_ARGUMENT, "goal");
+}
+
 /* Descending: same 5, different 4, same 3 and different 3, same 2, different 1. Corners (0,0) (0,1/3)
  * (1/3,1/3) (2/3,2/3) (2/3,1) (1,1). Couples in order: 5 beats 3 different ones, 3 beats 1 and ties with 1,
  * 2 beats 1: 5.5 of 9. fp = 1 - tp on the line from (1/3,1/3) to (2/3,2/3): at 1/2. */
@@ -127,6 +196,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         handle_test(threshold_is_the_best),
         handle_test(threshold_at_the_ends),
+        handle_test(threshold_for_each_goal),
+        handle_test(threshold_refusals),
         handle_test(roc_by_hand),
         handle_test(roc_by_counting),
     };

@@ -4,10 +4,26 @@
 
 enum { D = 5 };
 
-/* S of the pairs that training draws, for a weight eta. */
-static void plain_s(const differences *p, double eta, double *s)
+/* P of a prior: I, or 0.999 of the mean scatters of both kinds of pairs and 0.001 of their mean variance. */
+static void plain_prior(const differences *p, bool scatter, double *s)
 {
-    for (int e = 0; e < D * D; e++) s[e] = e % (D + 1) == 0 ? 1.0 : 0.0;
+    double trace = 0.0;
+    for (int e = 0; e < D * D; e++) s[e] = e % (D + 1) == 0 && !scatter ? 1.0 : 0.0;
+    for (int64_t t = 0; t < p->all && scatter; t++) {
+        double share = (double)(t < p->similar ? p->similar : p->all - p->similar);
+        for (int i = 0; i < D; i++) {
+            for (int j = 0; j < D; j++)
+                s[i * D + j] += 0.999 * p->z[t * D + i] * p->z[t * D + j] / share;
+            trace += p->z[t * D + i] * p->z[t * D + i] / share;
+        }
+    }
+    for (int i = 0; i < D && scatter; i++) s[i * D + i] += 0.001 * trace / D;
+}
+
+/* S of the pairs that training draws, for a weight eta. */
+static void plain_s(const differences *p, bool scatter, double eta, double *s)
+{
+    plain_prior(p, scatter, s);
     for (int64_t t = 0; t < p->all; t++)
         for (int i = 0; i < D; i++)
             for (int j = 0; j < D; j++)
@@ -40,9 +56,12 @@ static void test_conditions_of_optimality(void **state)
     bdml_handle *h = *state;
     bdml_dataset *data = clouds(h, 60, D, 3, 2.0);
     set_all(h, "sdml-balance 0.8 gap 1e-12 threads 1 random-pairs 100");
-    for (int sparse = 0; sparse < 3; sparse++) {
+    for (int kind = 0; kind < 6; kind++) {
+        int sparse = kind % 3;
+        bool scatter = kind >= 3;
         const double lambda = (double[]){0.0, 0.05, 0.2}[sparse];
-        double m[D * D], w[D * D], unit[D * D], s[D * D], full[D * D];
+        double m[D * D], w[D * D], prior[D * D], unit[D * D], s[D * D], full[D * D];
+        set_all(h, scatter ? "prior covariance" : "prior identity");
         set_all(h, sparse == 0   ? "sdml-sparsity 0"
                    : sparse == 1 ? "sdml-sparsity 0.05"
                                  : "sdml-sparsity 0.2");
@@ -50,9 +69,10 @@ static void test_conditions_of_optimality(void **state)
         differences p = differences_of(h, data);
         check_ok(h, bdml_model_get_metric(h, model, m));
         plain_inverse(m, w);
-        plain_s(&p, 1.0, unit);
-        double eta = (w[0] - 1.0) / (unit[0] - 1.0);
-        plain_s(&p, eta, s);
+        plain_prior(&p, scatter, prior);
+        plain_s(&p, scatter, 1.0, unit);
+        double eta = (w[0] - prior[0]) / (unit[0] - prior[0]);
+        plain_s(&p, scatter, eta, s);
         int zero = 0;
         for (int i = 0; i < D; i++)
             for (int j = 0; j < D; j++) {
@@ -65,11 +85,11 @@ static void test_conditions_of_optimality(void **state)
                 else
                     check_close(off, copysign(lambda, at), 1e-5);
             }
-        check_true(sparse == 2 ? zero > 4 : sparse == 0 ? zero == 0 : true);
-        /* singular at eta / 0.8, and regular a little before: the sign of the determinant of I + c (S - I) */
+        check_true(sparse == 0 ? zero == 0 : sparse == 2 && !scatter ? zero > 4 : true);
+        /* singular at eta / 0.8, and regular a little before: the sign of the determinant of P + c D */
         for (int side = 0; side < 2; side++) {
             double det = 1.0;
-            plain_s(&p, eta / 0.8 * (side ? 1.001 : 0.999), full);
+            plain_s(&p, scatter, eta / 0.8 * (side ? 1.001 : 0.999), full);
             for (int k = 0; k < D; k++) { /* elimination: pivots */
                 det *= full[k * D + k];
                 for (int i = k + 1; i < D; i++)

@@ -104,7 +104,6 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "balance_param": "sdml-balance",
         "sparsity_param": "sdml-sparsity",
         "n_constraints": "random-pairs",
-        "prior": None,
     },
     "scml": {
         "k_genuine": "targets",

@@ -362,13 +362,14 @@ BDML_API int bdml_find_method(bdml_handle *h, const char *name);
 BDML_API int bdml_method_takes(int i, int option);
 
 typedef enum bdml_uses {
-    BDML_USES_NOTHING = 1, /* points alone */
-    BDML_USES_LABELS = 2,  /* the classes of the points */
-    BDML_USES_PAIRS = 4,   /* given constraints: similar pairs (targets) and dissimilar ones */
-    BDML_USES_DOMAINS = 8, /* points of a second domain, and cannot do without */
-    BDML_USES_TRIPLETS = 16,   /* given triplets */
+    BDML_USES_NOTHING = 1,      /* points alone */
+    BDML_USES_LABELS = 2,       /* the classes of the points */
+    BDML_USES_PAIRS = 4,        /* given constraints: similar pairs (targets) and dissimilar ones */
+    BDML_USES_DOMAINS = 8,      /* points of a second domain, and cannot do without */
+    BDML_USES_TRIPLETS = 16,    /* given triplets */
     BDML_USES_QUADRUPLETS = 32, /* given quadruplets */
-    BDML_USES_NUMBERS = 64      /* labels that are numbers, to be predicted: the names of the classes are read */
+    BDML_USES_NUMBERS =
+        64 /* labels that are numbers, to be predicted: the names of the classes are read */
 } bdml_uses;
 
 /* Reference metrics that the setting "reference" knows by name. */
@@ -477,6 +478,18 @@ BDML_API bdml_status bdml_model_pair_scores(bdml_handle *h, const bdml_model *mo
                                             const int64_t *pairs, double *score);
 /* Scores of at least this mean "the same", for a model learned from pairs; NaN for others. */
 BDML_API double bdml_model_threshold(const bdml_model *model);
+/* What a threshold is chosen for. */
+typedef enum bdml_threshold_goal {
+    BDML_THRESHOLD_ACCURACY, /* most pairs right; `with` is not read */
+    BDML_THRESHOLD_F,    /* largest F of "the same", recall weighing `with` = beta times as much */
+    BDML_THRESHOLD_SAME, /* most same pairs found, at least the share `with` of different ones right */
+    BDML_THRESHOLD_DIFFERENT /* most different pairs right, at least the share `with` of same ones found */
+} bdml_threshold_goal;
+/* A threshold of your own from `count` scored pairs of both kinds (same: 1 or 0): a pair is called the same from
+ * it on. The first of equally good ones from above, halfway between two scores. */
+BDML_API bdml_status bdml_calibrate_threshold(bdml_handle *h, int64_t count, const double *score,
+                                              const int32_t *same, bdml_threshold_goal goal,
+                                              double with, double *threshold);
 /* Classes (numbers into the model's class names) of n raw points by the vote of the "neighbors"
  * nearest training points; ties go to the class of the nearest. train NULL: the model's own points. */
 BDML_API bdml_status bdml_predict(bdml_handle *h, const bdml_model *model,

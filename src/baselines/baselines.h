@@ -5,6 +5,7 @@
 #ifndef BDML_BASELINES_H
 #define BDML_BASELINES_H
 
+#include "baselines/lbfgs.h"
 #include "model/model.h"
 #include "neighbors/neighbors.h"
 #include "problem/problem.h"
@@ -106,6 +107,10 @@ typedef struct bdml_stopping {
     double objective; /* as the head of the method's file has it */
 } bdml_stopping;
 bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_stopping *s);
+
+/* The model's map, L of q rows of d, by L-BFGS from the start in l, with why it stopped. */
+bdml_status bdml_learn_map(bdml_handle *h, int q, int d, double *l, bdml_smooth_fn fn, void *user,
+                           const bdml_lbfgs_settings *s, bdml_model *model);
 
 /* ---- the methods -------------------------------------------------------------------------------------- */
 

@@ -216,7 +216,6 @@ bdml_status bdml_fit_mlkr(bdml_handle *h, const bdml_options *o, const bdml_trai
     bdml_status status = BDML_OK;
     int q = (int)o->methods.components.value;
     bdml_lbfgs_settings s = bdml_lbfgs_defaults();
-    bdml_lbfgs_result r;
     double *l = NULL, *scratch = NULL;
 
     if (q == 0 || q > t->d) q = t->d;
@@ -234,11 +233,7 @@ bdml_status bdml_fit_mlkr(bdml_handle *h, const bdml_options *o, const bdml_trai
     else
         for (int k = 0; k < q; k++) COL(l, t->d, k)[k] = 1.0;
     BDML_GO(best_size(&a, l, scratch));
-    BDML_GO(bdml_lbfgs(h, q * t->d, l, objective, &a, &s, &r));
-    BDML_GO(bdml_model_set_map(h, model, q, l));
-    const bdml_stopping stopping = {"gradient times size over objective", r.gradient, s.gradient,
-                                    r.iterations, r.f};
-    status = bdml_record_stopping(h, model, &stopping);
+    status = bdml_learn_map(h, q, t->d, l, objective, &a, &s, model);
 done:
     free_mlkr(&a);
     free(l);

@@ -128,7 +128,6 @@ bdml_status bdml_fit_nca(bdml_handle *h, const bdml_options *o, const bdml_train
     bdml_status status = BDML_OK;
     int q = (int)o->methods.components.value;
     bdml_lbfgs_settings s = bdml_lbfgs_defaults();
-    bdml_lbfgs_result r;
     bdml_nca a = {0};
     double *l = NULL;
 
@@ -142,11 +141,7 @@ bdml_status bdml_fit_nca(bdml_handle *h, const bdml_options *o, const bdml_train
     BDML_NEW(h, l, (size_t)q * (size_t)t->d);
     BDML_GO(start(h, o, t, model, q, l));
     BDML_GO(bdml_nca_init(h, t, q, &a));
-    BDML_GO(bdml_lbfgs(h, q * t->d, l, bdml_nca_objective, &a, &s, &r));
-    BDML_GO(bdml_model_set_map(h, model, q, l));
-    const bdml_stopping stopping = {"gradient times size over objective", r.gradient, s.gradient,
-                                    r.iterations, r.f};
-    status = bdml_record_stopping(h, model, &stopping);
+    status = bdml_learn_map(h, q, t->d, l, bdml_nca_objective, &a, &s, model);
 done:
     bdml_nca_free(&a);
     free(l);

@@ -1,11 +1,15 @@
 /* sdml.c - sparse metric by determinant (Qi, Tang, Zha, Chua, Zhang, ICML 2009):
  *
  *     min over M > 0 of  F(M) = tr(S M) - log det M + lambda sum over i != j of |M_ij|,
- *     S = I + eta D,     D = (1/m) sum_t y_t z_t z_t',     y_t = 1 for similar pairs, -1 for dissimilar ones.
+ *     S = P + eta D,     D = (1/m) sum_t y_t z_t z_t',     y_t = 1 for similar pairs, -1 for dissimilar ones.
+ *
+ * P^-1 is what M is without pairs (setting prior): I, or the inverse of the mean scatters of similar and of dissimilar
+ * pairs together, a little of their mean variance mixed in so that constant columns leave P regular.
  *
  * It is the graphical lasso of S. The source lets eta be anything, and where S is not positive definite the problem
  * may have no solution, as it mostly has none on real data: programs then end with an error. Here eta is the share
- * sdml-balance of 1 / -lambda_min(D), from which on S is singular, so that there is always one, and it is free of units.
+ * sdml-balance of 1 / -lambda_min(P^-1/2 D P^-1/2), from which on S is singular, so that there is always one, and it is free
+ * of units.
  *
  * Solver: proximal gradient steps with backtracking, first lengths of Barzilai and Borwein (G-ISTA: Rolfs, Rajaratnam, Guillot, Wong,
  * Maleki 2012); M stays positive definite, and its zeros are exact.
@@ -16,8 +20,9 @@
 
 #include <stdlib.h>
 
-enum { LOOK = 4 };           /* steps between two looks at the bound */
-enum { MOST_HALVINGS = 60 }; /* of a step */
+enum { LOOK = 4 };                    /* steps between two looks at the bound */
+enum { MOST_HALVINGS = 60 };          /* of a step */
+static const double SHRINKAGE = 1e-3; /* of the scatter that P is, towards its mean variance */
 static const double SHORTEST = 1e-10,
                     LONGEST = 1e10; /* first lengths of a step that are believed */
 
@@ -43,21 +48,45 @@ static void free_sdml(sdml *a)
 
 /* ---- the problem ----------------------------------------------------------------------------------------- */
 
+/* In: A and B, the scatters of similar and dissimilar pairs, in s and w. Out: P in next, and P^-1/2 in next_w. */
+static bdml_status make_prior(sdml *a, double *lambda, bdml_eigh_ws *eigen)
+{
+    int d = a->d;
+    size_t size = (size_t)d * (size_t)d;
+    double trace = 0.0;
+    for (int j = 0; j < d; j++) trace += COL(a->s, d, j)[j] + COL(a->w, d, j)[j];
+    for (size_t e = 0; e < size; e++) a->next[e] = (1.0 - SHRINKAGE) * (a->s[e] + a->w[e]);
+    for (int j = 0; j < d; j++) COL(a->next, d, j)[j] += SHRINKAGE * trace / d;
+    memcpy(a->bounded, a->next, sizeof *a->bounded * size);
+    BDML_TRY(bdml_la_eigh(a->h, d, a->bounded, lambda, true, eigen));
+    for (int k = 0; k < d; k++) /* V p^-1/4, whose square is P^-1/2 */
+        for (int i = 0; i < d; i++) COL(a->bounded, d, k)[i] /= sqrt(sqrt(lambda[k]));
+    bdml_la_syrk('N', d, d, 1.0, a->bounded, d, 0.0, a->next_w, d);
+    bdml_la_mirror(d, a->next_w, d);
+    return BDML_OK;
+}
+
 /* S of the pairs. */
-static bdml_status make_s(sdml *a, bdml_pairset *set, double balance)
+static bdml_status make_s(sdml *a, bdml_pairset *set, bdml_prior prior, double balance)
 {
     bdml_status status = BDML_OK;
     int d = a->d;
     size_t size = (size_t)d * (size_t)d;
     double m = (double)(set->similar + set->dissimilar), *lambda = NULL;
+    bool scatter = prior == BDML_PRIOR_COVARIANCE;
     bdml_eigh_ws eigen = {0};
 
     BDML_NEW(a->h, lambda, d);
     BDML_GO(bdml_eigh_ws_init(a->h, d, &eigen));
     bdml_pairset_scatter(set, a->s, a->w);
+    if (scatter) BDML_GO(make_prior(a, lambda, &eigen));
     for (size_t e = 0; e < size; e++)
         a->s[e] = ((double)set->similar * a->s[e] - (double)set->dissimilar * a->w[e]) / m;
     memcpy(a->w, a->s, sizeof *a->w * size);
+    if (scatter) { /* P^-1/2 D P^-1/2 */
+        bdml_la_gemm('N', 'N', d, d, d, 1.0, a->next_w, d, a->s, d, 0.0, a->bounded, d);
+        bdml_la_gemm('N', 'N', d, d, d, 1.0, a->bounded, d, a->next_w, d, 0.0, a->w, d);
+    }
     BDML_GO(bdml_la_eigh(a->h, d, a->w, lambda, false, &eigen));
     double least = -lambda[0], most = lambda[d - 1];
     if (!(BDML_MAX(least, most) > 0.0)) {
@@ -66,8 +95,8 @@ static bdml_status make_s(sdml *a, bdml_pairset *set, double balance)
     }
     /* no dissimilar spread beyond the similar one anywhere: any eta has a solution */
     double eta = balance / (least > 1e-12 * most ? least : most);
-    for (size_t e = 0; e < size; e++) a->s[e] *= eta;
-    for (int j = 0; j < d; j++) COL(a->s, d, j)[j] += 1.0;
+    for (size_t e = 0; e < size; e++) a->s[e] = eta * a->s[e] + (scatter ? a->next[e] : 0.0);
+    for (int j = 0; j < d && !scatter; j++) COL(a->s, d, j)[j] += 1.0;
 done:
     free(lambda);
     bdml_eigh_ws_free(&eigen);
@@ -205,7 +234,7 @@ bdml_status bdml_fit_sdml(bdml_handle *h, const bdml_options *o, const bdml_trai
 
     BDML_GO(bdml_pairset_new(h, o, "sdml", t, false, &set));
     BDML_GO(init(&a));
-    BDML_GO(make_s(&a, &set, o->methods.sdml_balance.value));
+    BDML_GO(make_s(&a, &set, (bdml_prior)o->methods.prior.value, o->methods.sdml_balance.value));
     BDML_GO(solve(&a, &o->solve, &told));
     BDML_GO(bdml_model_set_metric(h, model, a.m));
     for (int j = 0; j < t->d; j++)

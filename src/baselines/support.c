@@ -49,3 +49,14 @@ bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_s
                   "iterations", (json_int_t)s->iterations, "objective", number(s->objective));
     return bdml_model_tell(h, model, "stopping", o);
 }
+
+bdml_status bdml_learn_map(bdml_handle *h, int q, int d, double *l, bdml_smooth_fn fn, void *user,
+                           const bdml_lbfgs_settings *s, bdml_model *model)
+{
+    bdml_lbfgs_result r;
+    BDML_TRY(bdml_lbfgs(h, q * d, l, fn, user, s, &r));
+    BDML_TRY(bdml_model_set_map(h, model, q, l));
+    const bdml_stopping stopping = {"gradient times size over objective", r.gradient, s->gradient,
+                                    r.iterations, r.f};
+    return bdml_record_stopping(h, model, &stopping);
+}

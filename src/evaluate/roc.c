@@ -11,19 +11,8 @@
 
 #include <stdlib.h>
 
-typedef struct scored {
-    double score;
-    int32_t same;
-} scored;
-
-static int descending(const void *a, const void *b)
-{
-    const scored *p = a, *q = b;
-    return (p->score < q->score) - (p->score > q->score);
-}
-
 /* The corner after the scores from k on that equal the k-th; returns the next k. */
-static int64_t next_corner(int64_t count, const scored *list, int64_t k, int64_t *same,
+static int64_t next_corner(int64_t count, const bdml_scored *list, int64_t k, int64_t *same,
                            int64_t *different)
 {
     int64_t from = k;
@@ -42,7 +31,8 @@ static double crossing(double fp0, double tp0, double fp1, double tp1)
     return fp0 + t * (fp1 - fp0);
 }
 
-static void walk(int64_t count, const scored *list, double sames, double differents, bdml_roc *roc)
+static void walk(int64_t count, const bdml_scored *list, double sames, double differents,
+                 bdml_roc *roc)
 {
     int64_t same = 0, different = 0;
     double fp = 0.0, tp = 0.0, area = 0.0;
@@ -68,14 +58,10 @@ bdml_status bdml_roc_measure(bdml_handle *h, int64_t count, const double *score,
                              const int32_t *same, bdml_roc *roc)
 {
     bdml_status status = BDML_OK;
-    scored *list = NULL;
-    int64_t sames = 0;
+    bdml_scored *list = NULL;
+    int64_t sames;
 
-    BDML_NEW(h, list, count);
-    for (int64_t k = 0; k < count; k++) {
-        list[k] = (scored){score[k], same[k]};
-        sames += same[k];
-    }
+    BDML_GO(bdml_sort_scores(h, count, score, same, &list, &sames));
     if (sames == 0 || sames == count) {
         status = bdml_fail(h, BDML_ERR_DATA,
                            "a ROC curve needs pairs that are the same and pairs that are not; of "
@@ -83,7 +69,6 @@ bdml_status bdml_roc_measure(bdml_handle *h, int64_t count, const double *score,
                            (long long)count, (long long)sames);
         goto done;
     }
-    qsort(list, (size_t)count, sizeof *list, descending);
     walk(count, list, (double)sames, (double)(count - sames), roc);
 done:
     free(list);

@@ -132,6 +132,14 @@ bdml_status bdml_model_pack(bdml_handle *h, const bdml_model *model, bdml_contai
 /* z = L x for n prepared rows. */
 bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
                            double *z);
+/* A scored pair, and the list of `count` > 0 of them, largest scores first, with how many are the same (same
+ * not 0). The list is the caller's to free, also after an error. */
+typedef struct bdml_scored {
+    double score;
+    bool same;
+} bdml_scored;
+bdml_status bdml_sort_scores(bdml_handle *h, int64_t count, const double *score,
+                             const int32_t *same, bdml_scored **list, int64_t *sames);
 /* The threshold of most pairs right, a score at or above it meaning "same": the first of equals from
  * above, halfway between two scores. count > 0 scores, same 1 or 0. */
 bdml_status bdml_find_threshold(bdml_handle *h, int64_t count, const double *score,

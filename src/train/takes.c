@@ -33,7 +33,7 @@ static const takers some[] = {
     {BDML_OPT_NCA_STEPS, " nca "},
     {BDML_OPT_RANDOM_PAIRS, " lsml kissme itml mmc mmc-diagonal dml-eig ldml sdml "},
     {BDML_OPT_ITML_GAMMA, " itml sub-itml "},
-    {BDML_OPT_PRIOR, " itml sub-itml lsml "},
+    {BDML_OPT_PRIOR, " itml sub-itml lsml sdml "},
     {BDML_OPT_ITML_PERCENTILE, " itml sub-itml "},
     {BDML_OPT_LDML_PENALTY, " ldml "},
     {BDML_OPT_MMC_SPREAD, " mmc mmc-diagonal "},

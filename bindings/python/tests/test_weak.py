@@ -102,6 +102,10 @@ def test_thresholds(iris, pairs):
         metric.calibrate_threshold(index, same, strategy="luck")
     with pytest.raises(ValueError, match="min_rate"):
         metric.calibrate_threshold(index, same, strategy="max_tpr")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        metric.calibrate_threshold(index, same, strategy="max_tnr", min_rate=1.5)
+    with pytest.raises(ValueError, match="pairs that are the same and pairs that are not"):
+        metric.calibrate_threshold(index[same == 1], same[same == 1])
     fitted = bdml.ITML(preprocessor=X).fit(index, same, calibration_params={"strategy": "max_tnr", "min_rate": 0.9})
     assert rates(fitted.predict(index))[0] >= 0.9
 

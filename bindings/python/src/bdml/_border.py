@@ -414,6 +414,16 @@ class Call:
     def pair_scores(self, model: Model, x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         return self._of_pairs(lib.bdml_model_pair_scores, model, x, pairs)
 
+    def threshold(self, score: np.ndarray, same: np.ndarray, goal: int, chosen_by: float) -> float:
+        """The score from which on a pair is best called the same."""
+        score, same = np.ascontiguousarray(score, float), np.ascontiguousarray(same, np.int32)
+        out = ffi.new("double *")
+        self.run(
+            lib.bdml_calibrate_threshold, len(score), pointer("const double *", score), pointer("const int32_t *", same),
+            goal, float(chosen_by), out,
+        )  # fmt: skip
+        return float(out[0])
+
     def map_of(self, model: Model) -> np.ndarray:
         l = np.empty((model.output_dimension, model.metric_dimension))
         self.run(lib.bdml_model_get_map, model.c, pointer("double *", l))

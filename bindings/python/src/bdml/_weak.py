@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
+from sklearn.metrics import roc_auc_score
 
 from ._base import Metric
-from ._border import lib
+from ._border import Call, lib
 
 NONE2 = np.empty((0, 2), dtype=np.int32)
 NONE3 = np.empty((0, 3), dtype=np.int32)
@@ -114,40 +114,29 @@ class Pairs(Tuples):
         -------
         self
         """
-        _check_strategy(strategy, min_rate, beta)
+        goal = _goal(strategy)
+        chosen_by = beta if strategy == "f_beta" else min_rate if strategy != "accuracy" else 0.0
+        if not isinstance(chosen_by, (int, float)):
+            name = "beta" if strategy == "f_beta" else "min_rate"
+            raise ValueError(f"strategy {strategy} needs {name}, a number; got {chosen_by!r}")
         self._fitted()
         score = self.decision_function(pairs_valid)
-        y = _answers(y_valid, len(score))
-        if len(np.unique(y)) < 2:
-            raise ValueError("calibration needs pairs that are the same and pairs that are not")
-        if strategy == "f_beta":
-            precision, recall, cut = precision_recall_curve(y, score, pos_label=1)
-            top = (1 + beta**2) * precision * recall
-            bottom = beta**2 * precision + recall
-            f = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
-            self.threshold_ = -float(cut[np.argmax(f[:-1])])
-            return self
-        fpr, tpr, cut = roc_curve(y, score, pos_label=1, drop_intermediate=False)
-        cut = np.where(np.isinf(cut) | (cut > score.max()), np.nextafter(score.max(), np.inf), cut)
-        if strategy == "accuracy":
-            same = np.count_nonzero(y == 1)
-            value = tpr * same + (1 - fpr) * (len(y) - same)
-        elif strategy == "max_tpr":
-            value = np.where(1 - fpr >= min_rate, tpr, -1.0)
-        else:
-            value = np.where(tpr >= min_rate, 1 - fpr, -1.0)
-        self.threshold_ = -float(cut[np.argmax(value)])
+        same = _answers(y_valid, len(score)) == 1
+        with Call() as call:
+            self.threshold_ = -call.threshold(score, same, goal, chosen_by)
         return self
 
 
-def _check_strategy(strategy: str, min_rate: float | None, beta: float) -> None:
-    known = ("accuracy", "f_beta", "max_tpr", "max_tnr")
+def _goal(strategy: str) -> int:
+    known = {
+        "accuracy": lib.BDML_THRESHOLD_ACCURACY,
+        "f_beta": lib.BDML_THRESHOLD_F,
+        "max_tpr": lib.BDML_THRESHOLD_SAME,
+        "max_tnr": lib.BDML_THRESHOLD_DIFFERENT,
+    }
     if strategy not in known:
         raise ValueError(f"strategy must be one of {', '.join(known)}; got {strategy!r}")
-    if strategy in ("max_tpr", "max_tnr") and not (isinstance(min_rate, (int, float)) and 0 <= min_rate <= 1):
-        raise ValueError(f"strategy {strategy} needs min_rate, a number from 0 to 1; got {min_rate!r}")
-    if strategy == "f_beta" and not isinstance(beta, (int, float)):
-        raise ValueError(f"beta must be a number, got {beta!r}")
+    return known[strategy]
 
 
 class Comparisons(Tuples):

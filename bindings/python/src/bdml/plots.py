@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.decomposition import PCA
 from sklearn.metrics import auc, roc_curve
 
 __all__ = ["plot_before_after", "plot_path", "plot_roc", "plot_spectrum"]
@@ -47,10 +46,12 @@ def plot_spectrum(metric: Any, ax: Any = None) -> Any:
 
 def plot_before_after(metric: Any, X: Any, y: Any, axes: Any = None) -> Any:
     """The points before and after the learned map, each on their two leading principal axes."""
+    from ._methods import Euclidean  # the principal axes are the library's
+
     axes = _axes(axes, 2)
     y = np.asarray(y)
     for ax, points, title in zip(axes, (np.asarray(X), metric.transform(X)), ("before", "after")):
-        flat = PCA(2).fit_transform(points) if points.shape[1] > 2 else points
+        flat = Euclidean(pca=2).fit_transform(points, y) if points.shape[1] > 2 else points
         for c in np.unique(y):
             ax.scatter(flat[y == c, 0], flat[y == c, -1], s=8, label=str(c))
         ax.set(title=title, xticks=[], yticks=[])
