@@ -2,12 +2,11 @@
  * the end of its line is a remark; every field once, in one order, so that nothing can be said twice. */
 #include "check.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKEN = 64, MOST_COLUMNS = 1000000, MOST_DIMENSIONS = 20000 };
+enum { TOKEN = 64, BUFFER = 1 << 16, MOST_COLUMNS = 1000000, MOST_DIMENSIONS = 20000 };
 
 /* ---- refusing, memory --------------------------------------------------------------------------- */
 
@@ -61,24 +60,42 @@ typedef struct reader {
     checker *k;
     FILE *f;
     size_t line;
-    char token[TOKEN];
+    size_t at, end; /* of the buffer: the next character, behind the last */
+    char token[TOKEN], buffer[BUFFER];
 } reader;
+
+/* The next character, which stays, or EOF. */
+static int peek(reader *r)
+{
+    if (r->at == r->end) {
+        r->at = 0;
+        r->end = fread(r->buffer, 1, BUFFER, r->f);
+        if (r->end == 0) return EOF;
+    }
+    return (unsigned char)r->buffer[r->at];
+}
+
+/* What isspace says in the "C" locale. */
+static bool is_space(int ch)
+{
+    return ch == ' ' || (ch >= '\t' && ch <= '\r');
+}
 
 static const char *next_token(reader *r)
 {
     size_t length = 0;
-    int ch = getc(r->f);
-    while (ch == ' ' || ch == '\t' || ch == '\r' || ch == '\n' || ch == '#') {
+    int ch = peek(r);
+    for (; ch == ' ' || ch == '\t' || ch == '\r' || ch == '\n' || ch == '#'; ch = peek(r)) {
         if (ch == '#')
-            while (ch != '\n' && ch != EOF) ch = getc(r->f);
+            while ((ch = peek(r)) != '\n' && ch != EOF) r->at++;
         if (ch == '\n') r->line++;
-        if (ch != EOF) ch = getc(r->f);
+        if (ch != EOF) r->at++;
     }
-    for (; ch != EOF && !isspace(ch) && ch != '#'; ch = getc(r->f)) {
+    for (; ch != EOF && !is_space(ch) && ch != '#'; ch = peek(r), length++) {
         if (length + 1 == TOKEN) check_refuse(r->k, "line %zu: a word is too long", r->line);
-        r->token[length++] = (char)ch;
+        r->token[length] = (char)ch;
+        r->at++;
     }
-    if (ch != EOF) ungetc(ch, r->f);
     r->token[length] = '\0';
     if (length == 0) check_refuse(r->k, "line %zu: the certificate ends too early", r->line);
     return r->token;
@@ -123,26 +140,34 @@ static int digit(char ch)
     return ch >= '0' && ch <= '9' ? ch - '0' : ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
 }
 
+static bool is_decimal(char ch)
+{
+    return ch >= '0' && ch <= '9';
+}
+
 /* A hexadecimal double as printf("%a") writes it: [-]0xH[.H...]p[+-]N with H = 0 or 1 before the point and
  * at most 13 digits after it. The digits are a whole number below 2^53; scaled there and back it must be the
  * same, so that nothing was lost to underflow. */
 static double to_number(reader *r, const char *what)
 {
+    enum { FAR = 5000 }; /* an exponent beyond any double's */
     const char *s = r->token + (r->token[0] == '-');
-    bool good = strncmp(s, "0x0", 3) == 0 || strncmp(s, "0x1", 3) == 0;
+    bool good = s[0] == '0' && s[1] == 'x' && (s[2] == '0' || s[2] == '1');
     int64_t digits = good ? s[2] - '0' : 0;
-    int places = 0;
+    int places = 0, exponent = 0;
     s += good ? 3 : 0;
     if (good && *s == '.') {
         for (s++; digit(*s) >= 0 && places < 14; s++, places++) digits = 16 * digits + digit(*s);
         good = places >= 1 && places <= 13;
     }
-    good = good && *s == 'p' && (s[1] == '+' || s[1] == '-') && isdigit((unsigned char)s[2]);
-    int exponent = good ? (int)strtol(s + 1, NULL, 10) : 0;
-    for (s += good ? 2 : 0; good && isdigit((unsigned char)*s);) s++;
-    if (!good || *s || exponent < -5000 || exponent > 5000)
+    good = good && *s == 'p' && (s[1] == '+' || s[1] == '-') && is_decimal(s[2]);
+    bool negative = good && s[1] == '-';
+    for (s += good ? 2 : 0; good && is_decimal(*s); s++)
+        if (exponent <= FAR) exponent = 10 * exponent + (*s - '0');
+    if (!good || *s || exponent > FAR)
         check_refuse(r->k, "line %zu: %s: '%s' is not a finite hexadecimal number", r->line, what,
                      r->token);
+    if (negative) exponent = -exponent;
     double value = ldexp((double)digits, exponent - 4 * places);
     if (!isfinite(value) || ldexp(value, 4 * places - exponent) != (double)digits)
         check_refuse(r->k, "line %zu: %s: %s overflows or underflows", r->line, what, r->token);
@@ -393,23 +418,20 @@ static void read_evidence(reader *r, certificate *c)
 }
 
 /* A model is easily given in place of its certificate, whose text begins otherwise. */
-static void refuse_model(checker *k, FILE *f)
+static void refuse_model(reader *r)
 {
-    char head[8];
-    int ch = getc(f);
-    if (ch != EOF) ungetc(ch, f);
-    if (ch != 'B') return;
-    if (fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, "BDMLFILE", 8) == 0)
-        check_refuse(k, "this is a model: make its certificate with bdml export MODEL DATA "
-                        "--certificate -o FILE");
-    check_refuse(k, "not a certificate: it does not begin with bdml-certificate");
+    if (peek(r) != 'B') return;
+    if (r->end >= 8 && memcmp(r->buffer, "BDMLFILE", 8) == 0)
+        check_refuse(r->k, "this is a model: make its certificate with bdml export MODEL DATA "
+                           "--certificate -o FILE");
+    check_refuse(r->k, "not a certificate: it does not begin with bdml-certificate");
 }
 
 void check_read(checker *k, FILE *f, certificate *c)
 {
     reader r = {.k = k, .f = f, .line = 1};
     *c = (certificate){.R = INFINITY, .lower = NAN, .upper = NAN};
-    refuse_model(k, f);
+    refuse_model(&r);
     read_problem(&r, c);
     read_preparation(&r, c);
     read_rows(&r, c);
@@ -425,7 +447,7 @@ void check_read(checker *k, FILE *f, certificate *c)
         c->upper = number(&r, "upper");
     }
     expect(&r, "end");
-    for (int ch = getc(f); ch != EOF; ch = getc(f))
-        if (!isspace(ch)) check_refuse(k, "line %zu: more after the end", r.line);
+    for (; peek(&r) != EOF; r.at++)
+        if (!is_space(peek(&r))) check_refuse(k, "line %zu: more after the end", r.line);
     if (ferror(f)) check_refuse(k, "reading failed");
 }

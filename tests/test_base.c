@@ -1,6 +1,7 @@
 /* test_base.c - handle, settings, memory, random numbers, number text, files. */
 #include "check.h"
 
+#include <float.h>
 #include <locale.h>
 #include <sys/stat.h>
 
@@ -227,6 +228,27 @@ static void numbers_round_trip(void **state)
 }
 
 /* A host program with a decimal comma: the library reads and writes points all the same. */
+/* As printf writes them: random bits, and the doubles at the edges. */
+static void hexadecimal_numbers_are_those_of_printf(void **state)
+{
+    static const double edges[] = {0.0,     -0.0,        1.0,       -1.5,     DBL_MIN,
+                                   DBL_MAX, DBL_MIN / 2, 0x1p-1074, INFINITY, -INFINITY};
+    enum { EDGES = sizeof edges / sizeof *edges };
+    char text[BDML_NUMBER_SIZE], expected[BDML_NUMBER_SIZE];
+    bdml_rng r = bdml_rng_make(7, 0);
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits = bdml_rng_u64(&r) & (~(uint64_t)0 << i % 64); /* short fractions too */
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        if (i < EDGES) v = edges[i];
+        if (isnan(v)) continue;
+        int n = snprintf(expected, sizeof expected, "%a", v);
+        assert_int_equal(bdml_format_hex(v, text), n);
+        assert_memory_equal(text, expected, (size_t)n);
+    }
+}
+
 static void numbers_ignore_the_locale(void **state)
 {
     bdml_handle *h = *state;
@@ -375,6 +397,7 @@ int main(void)
         cmocka_unit_test(uniform_numbers_are_centred_in_their_cells),
         handle_test(numbers_parse_exactly),
         handle_test(numbers_round_trip),
+        cmocka_unit_test(hexadecimal_numbers_are_those_of_printf),
         handle_test(numbers_ignore_the_locale),
         handle_test(progress_can_cancel),
         handle_test(progress_of_the_whole),

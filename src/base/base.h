@@ -254,6 +254,9 @@ bool bdml_parse_int(const char *s, size_t n, int64_t *out);
 enum { BDML_NUMBER_SIZE = 32 };
 /* Shortest of %.15g, %.16g, %.17g that reads back to the same double. Returns the length. */
 int bdml_format_double(locale_t c, double v, char out[BDML_NUMBER_SIZE]);
+/* What printf("%a") gives in the "C" locale, several times as fast, without a '\0'. Returns the length, below
+ * BDML_NUMBER_SIZE. */
+int bdml_format_hex(double v, char out[BDML_NUMBER_SIZE]);
 /* snprintf in the "C" locale. */
 int bdml_snprintf(locale_t c, char *out, size_t size, const char *fmt, ...) BDML_PRINTF(4, 5);
 int bdml_vsnprintf(locale_t c, char *out, size_t size, const char *fmt, va_list ap);

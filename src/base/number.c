@@ -120,3 +120,34 @@ int bdml_format_double(locale_t c, double v, char out[BDML_NUMBER_SIZE])
     uselocale(was);
     return n;
 }
+
+/* [-]0xH.HHHHHHHHHHHHHp[+-]N from the bits: sign 1, exponent 11, fraction 52 = 13 digits, zeros at its end left out. */
+int bdml_format_hex(double v, char out[BDML_NUMBER_SIZE])
+{
+    uint64_t bits, fraction;
+    char *p = out, digits[4];
+    memcpy(&bits, &v, sizeof bits);
+    fraction = bits & (((uint64_t)1 << 52) - 1);
+    int biased = (int)(bits >> 52 & 0x7ff), exponent = biased - 1023, n = 0;
+    if (bits >> 63) *p++ = '-';
+    if (biased == 0x7ff) {
+        memcpy(p, fraction ? "nan" : "inf", 3);
+        return (int)(p + 3 - out);
+    }
+    if (biased == 0) exponent = fraction ? -1022 : 0; /* subnormal, zero */
+    *p++ = '0';
+    *p++ = 'x';
+    *p++ = biased ? '1' : '0';
+    if (fraction) *p++ = '.';
+    for (; fraction; fraction = fraction << 4 & (((uint64_t)1 << 52) - 1))
+        *p++ = "0123456789abcdef"[fraction >> 48];
+    *p++ = 'p';
+    *p++ = exponent < 0 ? '-' : '+';
+    exponent = exponent < 0 ? -exponent : exponent;
+    do {
+        digits[n++] = (char)('0' + exponent % 10);
+        exponent /= 10;
+    } while (exponent > 0);
+    while (n > 0) *p++ = digits[--n];
+    return (int)(p - out);
+}
