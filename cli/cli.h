@@ -273,8 +273,8 @@ bdml_status cli_make_run(cli *c, const char *name, const char *output, json_t **
 
 /* Refuse an output that is one of the inputs, is a folder, or lies in no writable folder. */
 bdml_status cli_check_output(cli *c, const char *path);
-/* Refuse a checkpoint that is one of the inputs. */
-bdml_status cli_check_apart(cli *c, const char *path);
+/* Refuse a checkpoint that is the output or one of the inputs. */
+bdml_status cli_check_checkpoint(cli *c, const char *output);
 /* With --json, standard output is taken. */
 bdml_status cli_check_stdout(cli *c, const char *path);
 /* Note that a failure was in writing. */

@@ -92,16 +92,6 @@ static void say_checkpoint(cli *c)
              bdml_get(c->h, "checkpoint"));
 }
 
-/* The checkpoint must fall neither on the data nor on the model. */
-static bdml_status check_checkpoint(cli *c, const char *model)
-{
-    const char *path = bdml_get(c->h, "checkpoint");
-    if (path[0] && strcmp(path, model) == 0)
-        return client_fail(c->h, BDML_ERR_ARGUMENT,
-                           "%s: checkpoint and model need names of their own", path);
-    return path[0] ? cli_check_apart(c, path) : BDML_OK;
-}
-
 static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *model,
                       const json_t *description, const char *path, double seconds)
 {
@@ -157,8 +147,8 @@ bdml_status cli_train(cli *c)
     if (bdml_find_method(c->h, method) < 0) return BDML_ERR_ARGUMENT;
     if (!path[0]) GO(cli_default_name(c, c->argument[0], ".bdml", &made));
     if (made) path = made;
+    GO(cli_check_checkpoint(c, path));
     GO(cli_check_output(c, path));
-    GO(check_checkpoint(c, path));
     snprintf(c->kept, sizeof c->kept, "no model was written");
     GO(bdml_read_dataset(c->h, c->argument[0], &data));
     double start = client_now();

@@ -15,16 +15,56 @@ int64_t cli_file_size(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
 }
 
+/* Where a file that is not there yet would be: behind a symbolic link that points nowhere, in the folder before its
+ * last part. NULL: out of memory, or links that go round. */
+static char *place_of(const char *path)
+{
+    enum { MOST_LINKS = 40 };
+    char *at = strdup(path), target[4096];
+    for (int links = 0; at; links++) {
+        ssize_t n = readlink(at, target, sizeof target - 1);
+        if (n < 0) return at;
+        target[n] = '\0';
+        char *slash = target[0] == '/' ? NULL : strrchr(at, '/'), *next = NULL;
+        if (links < MOST_LINKS &&
+            asprintf(&next, "%.*s%s", slash ? (int)(slash - at) + 1 : 0, at, target) < 0)
+            next = NULL;
+        free(at);
+        at = next;
+    }
+    return NULL;
+}
+
+static bool same_folder(char *a, char *b)
+{
+    struct stat sa, sb;
+    char *slash[2] = {strrchr(a, '/'), strrchr(b, '/')};
+    const char *name[2] = {slash[0] ? slash[0] + 1 : a, slash[1] ? slash[1] + 1 : b};
+    if (strcmp(name[0], name[1]) != 0) return false;
+    if (slash[0]) slash[0][1] = '\0';
+    if (slash[1]) slash[1][1] = '\0';
+    return stat(slash[0] ? a : ".", &sa) == 0 && stat(slash[1] ? b : ".", &sb) == 0 &&
+           sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* Are two names one file, by whatever links, or would they be once written? */
 static bool same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
-    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && S_ISREG(sa.st_mode) &&
-           sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+    bool there = stat(a, &sa) == 0, other = stat(b, &sb) == 0;
+    if (there != other) return false;
+    if (there) return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+    char *x = place_of(a), *y = place_of(b);
+    bool same = x && y && same_folder(x, y);
+    free(x);
+    free(y);
+    return same;
 }
 
 static bdml_status refuse_input(cli *c, const char *path, const char *input)
 {
-    if (!input || !input[0] || input == path || !same_file(path, input)) return BDML_OK;
+    if (!input || !input[0] || input == path || cli_file_size(input) < 0 || !same_file(path, input))
+        return BDML_OK;
     return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: the output would overwrite the input", path);
 }
 
@@ -41,8 +81,13 @@ static bdml_status refuse_inputs(cli *c, const char *path)
     return refuse_input(c, path, cli_text_of(c, CLI_OPT_MODEL));
 }
 
-bdml_status cli_check_apart(cli *c, const char *path)
+bdml_status cli_check_checkpoint(cli *c, const char *output)
 {
+    const char *path = bdml_get(c->h, "checkpoint");
+    if (!path[0]) return BDML_OK;
+    if (strcmp(path, output) == 0 || same_file(path, output))
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "%s: checkpoint and model need names of their own", path);
     for (int i = 0; i < c->arguments; i++) TRY(refuse_input(c, path, c->argument[i]));
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *o = bdml_option_at(i);

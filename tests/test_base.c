@@ -3,7 +3,9 @@
 
 #include <float.h>
 #include <locale.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static void settings_are_checked(void **state)
 {
@@ -351,6 +353,58 @@ static void files_appear_whole_or_not_at_all(void **state)
     check_fails(h, bdml_file_create(h, "/nonexistent/x", &f), BDML_ERR_IO, "cannot be written");
 }
 
+/* Temporary files of `path` in its folder. */
+static int temporaries(const char *path)
+{
+    int count = 0;
+    char name[96];
+    for (int k = 0; k < 5; k++) {
+        snprintf(name, sizeof name, "%s.bdml-tmp-%d", path, k);
+        count += access(name, F_OK) == 0;
+    }
+    return count;
+}
+
+/* What a killed writer left is removed by the next one; what another is writing at that moment stays. */
+static void leftovers_are_removed(void **state)
+{
+    bdml_handle *h = *state;
+    char dir[] = "/tmp/bdml-test-XXXXXX", path[64], odd[96];
+    bdml_file *mine, *other;
+    int status;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a", dir);
+    snprintf(odd, sizeof odd, "%s.bdml-tmp-3", path);
+    assert_int_equal(mkfifo(odd, 0600), 0); /* no file of ours: not to be waited for, nor removed */
+    for (int k = 0; k < 2; k++) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (bdml_file_create(h, path, &mine) != BDML_OK) _exit(1);
+            kill(getpid(), SIGKILL);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        check_true(WIFSIGNALED(status));
+        assert_int_equal(temporaries(path), 2); /* not one more for each that was killed */
+    }
+    check_ok(h, bdml_file_create(h, path, &mine));
+    check_ok(h, bdml_file_create(h, path, &other)); /* both at work: neither takes the other's */
+    assert_int_equal(temporaries(path), 3);
+    check_ok(h, bdml_file_write(h, mine, "mine", 4));
+    check_ok(h, bdml_file_write(h, other, "other", 5));
+    check_ok(h, bdml_file_commit(h, mine));
+    check_ok(h, bdml_file_commit(h, other)); /* the last one stands */
+    assert_int_equal(temporaries(path), 1);
+    char text[16] = "";
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(text, sizeof text, f));
+    fclose(f);
+    assert_string_equal(text, "other");
+    unlink(odd);
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 /* Settings as they were said; in a copy that was changed, as the values are. */
 static void settings_are_said_again(void **state)
 {
@@ -403,6 +457,7 @@ int main(void)
         handle_test(progress_of_the_whole),
         handle_test(phases_are_exclusive),
         handle_test(files_appear_whole_or_not_at_all),
+        handle_test(leftovers_are_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

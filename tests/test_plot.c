@@ -261,13 +261,50 @@ static void values_have_a_place(void **state)
     check_close(study_axis_at(&log, 100.0), 200.0, 1e-12);
 }
 
+/* A converter that hangs is ended, the reason is said, and what was there stays. */
+static void a_converter_that_hangs_is_ended(void **state)
+{
+    bdml_handle *h = *state;
+    const study_plot_series series[] = {{"line", STUDY_PLOT_LINE, 0, 4, x, y, NULL, NULL, NULL}};
+    study_plot_panel panel = simple(series, 1);
+    const study_plot plot = {.title = "title", .panel_count = 1, .panel = &panel};
+    char dir[] = "/tmp/bdml-plot-XXXXXX", fake[64], picture[64], path[4096];
+    const char *was = getenv("PATH");
+    bool drawn;
+    assert_non_null(mkdtemp(dir));
+    snprintf(fake, sizeof fake, "%s/rsvg-convert", dir);
+    snprintf(picture, sizeof picture, "%s/a.png", dir);
+    snprintf(path, sizeof path, "%s:%s", dir, was ? was : "/bin:/usr/bin");
+    char *kept = was ? strdup(was) : NULL;
+    FILE *f = fopen(fake, "w");
+    assert_non_null(f);
+    fputs("#!/bin/sh\nexec sleep 1000\n", f);
+    fclose(f);
+    assert_int_equal(chmod(fake, 0755), 0);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    bdml_limit_time(h, 0.5);
+    double began = client_now();
+    check_fails(h, study_plot_write(h, &plot, picture, &drawn), BDML_ERR_IO,
+                "rsvg-convert was not done after 1 seconds");
+    check_true(client_now() - began < 20.0 && !drawn);
+    if (kept) setenv("PATH", kept, 1);
+    free(kept);
+    unlink(fake);
+    assert_int_equal(rmdir(dir), 0); /* no picture, and no part of one */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(limits_are_robust),        cmocka_unit_test(ticks_do_not_touch),
-        cmocka_unit_test(values_have_a_place), handle_test(plot_is_drawn),
-        handle_test(text_cannot_break_out),    handle_test(names_are_checked),
-        handle_test(converter_may_be_missing), handle_test(converter_may_fail),
+        handle_test(limits_are_robust),
+        cmocka_unit_test(ticks_do_not_touch),
+        cmocka_unit_test(values_have_a_place),
+        handle_test(plot_is_drawn),
+        handle_test(text_cannot_break_out),
+        handle_test(names_are_checked),
+        handle_test(converter_may_be_missing),
+        handle_test(converter_may_fail),
+        handle_test(a_converter_that_hangs_is_ended),
     };
     return cmocka_run_group_tests_name("plot", tests, NULL, NULL);
 }

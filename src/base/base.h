@@ -267,8 +267,6 @@ bool bdml_ends_in(const char *path, const char *ending); /* ".csv", upper or low
 
 /* The only way the library writes a file is bdml_file_* of bdml.h: into a temporary file beside it, then
  * fsync and rename, so that a reader sees the old file or the whole new one. Devices are written directly. */
-/* The path being written, for libraries that open files themselves; NULL for standard output. */
-const char *bdml_file_path(const bdml_file *f);
 /* All of it at once: create, write, commit. */
 bdml_status bdml_file_save(bdml_handle *h, const char *path, const void *data, size_t bytes);
 

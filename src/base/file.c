@@ -1,10 +1,16 @@
-/* file.c - the only place that writes files: temporary file, fsync, rename. */
+/* file.c - the only place that writes files: temporary file, fsync, rename.
+ *
+ * The temporary file of PATH is PATH.bdml-tmp-N, N from 0. Its writer holds a lock on it (flock) for as long as it
+ * has that name, and the system drops the lock with the process, however that ends. So a name that is there and not
+ * locked was left behind by one that was killed: the next writer of PATH takes it away. No process number is asked:
+ * numbers are given out again. */
 #include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,9 +18,10 @@ struct bdml_file {
     FILE *stream;
     char *path; /* where the file shall be */
     char *temp; /* where it is until then; NULL when written directly */
+    int lock; /* a second descriptor of the temporary file, which keeps the lock until it is renamed; -1: none */
 };
 
-enum { NAME_TRIES = 100 };
+enum { NAMES = 100 }; /* writers of the same file at once */
 
 bool bdml_ends_in(const char *path, const char *ending)
 {
@@ -27,6 +34,7 @@ void bdml_file_discard(bdml_file *f)
     if (!f) return;
     if (f->stream) fclose(f->stream);
     if (f->temp) unlink(f->temp);
+    if (f->lock >= 0) close(f->lock);
     free(f->temp);
     free(f->path);
     free(f);
@@ -44,20 +52,87 @@ static int open_direct(const char *path)
     return strcmp(path, "-") == 0 ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CLOEXEC);
 }
 
+/* ---- the temporary file ---------------------------------------------------------------------- */
+
+/* Is `name` the file that is open as fd? */
+static bool is_named(int fd, const char *name)
+{
+    struct stat open_one, named;
+    return fstat(fd, &open_one) == 0 && lstat(name, &named) == 0 &&
+           open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
+}
+
+/* Remove what a killed writer left under this name. Who holds the lock of a file knows that no one is at work on it,
+ * and is the only one to remove it; that it still has the name is asked once it is held. A file whose lock cannot be
+ * had, for whatever reason, stays. */
+static void remove_leftover(const char *name)
+{
+    struct stat st;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        is_named(fd, name))
+        unlink(name);
+    close(fd);
+}
+
+/* A new, locked file of this name, or -1: EEXIST where it is taken. Between making and locking it, another process
+ * may have taken it for a leftover: then it holds the lock, or the name is gone. */
+static int make_temp(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return -1;
+    bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && is_named(fd, name)) return fd;
+    close(fd);
+    errno = EEXIST;
+    return -1;
+}
+
 /* A new file beside the target, so that rename stays on one file system; the umask decides the
- * permissions, as for any new file. */
+ * permissions, as for any new file. -1 with errno 0: out of memory. */
 static int open_temp(bdml_handle *h, bdml_file *f)
 {
     size_t size = strlen(f->path) + 64;
-    f->temp = bdml_alloc(h, size, 1);
-    if (!f->temp) return -1;
-    for (int attempt = 0; attempt < NAME_TRIES; attempt++) {
-        snprintf(f->temp, size, "%s.tmp-%ld-%d", f->path, (long)getpid(), attempt);
-        int fd = open(f->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
+    char *name = bdml_alloc(h, size, 1);
+    int fd = -1;
+    errno = 0;
+    if (!name) return -1;
+    for (int k = 0; k < NAMES; k++) {
+        snprintf(name, size, "%s.bdml-tmp-%d", f->path, k);
+        remove_leftover(name);
     }
-    return -1;
+    errno = EEXIST;
+    for (int k = 0; k < NAMES && fd < 0 && errno == EEXIST; k++) {
+        snprintf(name, size, "%s.bdml-tmp-%d", f->path, k);
+        fd = make_temp(name);
+    }
+    if (fd < 0) {
+        int why = errno;
+        free(name);
+        errno = why;
+        return -1;
+    }
+    f->temp = name;
+    f->lock = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return fd;
 }
+
+/* A name that was put into a folder is safe from a crash of the system once the folder is written out. Where folders
+ * cannot be (some network file systems), the rename is as safe as it gets. */
+static void sync_folder(const char *path)
+{
+    char folder[4096] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash && (size_t)(slash - path) < sizeof folder)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out)
 {
@@ -69,23 +144,19 @@ bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out)
     if (!h || !out) return BDML_ERR_ARGUMENT;
     if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_file_create: path must not be NULL");
     BDML_NEW(h, f, 1);
+    f->lock = -1;
     /* Through a symbolic link the file it points to is replaced, not the link. */
     char *real = realpath(path, NULL);
+    if (!real && errno == ENOMEM) BDML_GO(bdml_fail(h, BDML_ERR_MEMORY, "%s: out of memory", path));
     f->path = bdml_strdup(h, real ? real : path);
     free(real);
-    if (!f->path) {
-        status = BDML_ERR_MEMORY;
-        goto done;
-    }
+    if (!f->path) BDML_GO(BDML_ERR_MEMORY);
     bool direct = is_direct(path);
-    errno = 0;
     fd = direct ? open_direct(path) : open_temp(h, f);
     if (fd < 0) {
         status = errno
                      ? bdml_fail(h, BDML_ERR_IO, "%s: cannot be written: %s", path, strerror(errno))
                      : BDML_ERR_MEMORY;
-        free(f->temp); /* never made: nothing to unlink */
-        f->temp = NULL;
         goto done;
     }
     f->stream = fdopen(fd, "wb");
@@ -110,25 +181,26 @@ bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size
     return BDML_OK;
 }
 
-const char *bdml_file_path(const bdml_file *f)
-{
-    if (f->temp) return f->temp;
-    return strcmp(f->path, "-") == 0 ? NULL : f->path;
-}
-
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f)
 {
     bdml_status status = BDML_OK;
     bool ok = fflush(f->stream) == 0;
     if (ok && f->temp) ok = fsync(fileno(f->stream)) == 0;
-    if (fclose(f->stream) != 0) ok = false;
+    int why = errno; /* of the first failure */
+    bool closed = fclose(f->stream) == 0;
     f->stream = NULL;
-    if (ok && f->temp) ok = rename(f->temp, f->path) == 0;
+    if (ok) why = errno;
+    ok = ok && closed;
+    if (ok && f->temp) {
+        ok = rename(f->temp, f->path) == 0;
+        why = errno;
+    }
     if (!ok) {
-        status = bdml_fail(h, BDML_ERR_IO, "%s: writing failed: %s", f->path, strerror(errno));
-    } else {
+        status = bdml_fail(h, BDML_ERR_IO, "%s: writing failed: %s", f->path, strerror(why));
+    } else if (f->temp) {
         free(f->temp); /* it carries its final name now */
         f->temp = NULL;
+        sync_folder(f->path);
     }
     bdml_file_discard(f);
     return status;

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 enum {
-    CHUNK = 65536,            /* bytes asked for at a time */
-    MAX_LABEL_BYTES = 1 << 18 /* of one text label; a claim beyond it is not a label */
+    CHUNK = 65536,             /* bytes asked for at a time */
+    MAX_LABEL_BYTES = 1 << 18, /* of one text label; a claim beyond it is not a label */
+    TURNED = 512               /* numbers at a time whose bytes are turned round */
 };
 
 /* ---- bytes --------------------------------------------------------------------------------- */
@@ -122,4 +123,28 @@ done:
     free(text);
     free(y);
     return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------- */
+
+void bdml_put_little(uint64_t v, size_t size, unsigned char *out)
+{
+    for (size_t b = 0; b < size; b++) out[b] = (unsigned char)(v >> (8 * b));
+}
+
+bdml_status bdml_write_doubles(bdml_handle *h, bdml_file *f, size_t count, const double *x)
+{
+    unsigned char bytes[TURNED * sizeof *x];
+
+    if (bdml_machine_is_little()) return bdml_file_write(h, f, x, count * sizeof *x);
+    for (size_t start = 0; start < count; start += TURNED) {
+        size_t n = BDML_MIN(count - start, (size_t)TURNED);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t v;
+            memcpy(&v, &x[start + i], 8);
+            bdml_put_little(v, 8, bytes + 8 * i);
+        }
+        BDML_TRY(bdml_file_write(h, f, bytes, n * 8));
+    }
+    return BDML_OK;
 }

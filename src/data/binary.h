@@ -58,6 +58,10 @@ bdml_status bdml_bytes_need_end(bdml_handle *h, const bdml_bytes *b, size_t anno
 /* BDML_ERR_FORMAT "announces A bytes of data, file holds B". */
 bdml_status bdml_fail_short(bdml_handle *h, const char *name, size_t announced, size_t holds);
 
+/* The low `size` bytes of v, and doubles, as files hold them: little-endian. */
+void bdml_put_little(uint64_t v, size_t size, unsigned char *out);
+bdml_status bdml_write_doubles(bdml_handle *h, bdml_file *f, size_t count, const double *x);
+
 /* ---- a matrix as a source (matrix.c) --------------------------------------------------------- */
 
 typedef struct bdml_matrix {

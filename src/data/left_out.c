@@ -26,13 +26,6 @@ bdml_status bdml_mat_lists_read(bdml_handle *h, const char *path, const char *va
     *out = (bdml_row_lists){0};
     return refuse(h, path, "MAT", "BDML_WITH_MATIO");
 }
-
-bdml_status bdml_write_mat_matrix(bdml_handle *h, const char *path, const char *name, int64_t rows,
-                                  int64_t columns, const double *x)
-{
-    (void)name, (void)rows, (void)columns, (void)x;
-    return refuse(h, path, "MAT", "BDML_WITH_MATIO");
-}
 #endif
 
 #ifndef BDML_HAVE_ZIP

@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 enum {
-    PREFIX = 10,       /* magic, version and length of the header */
-    ALIGN = 64,        /* as numpy does */
-    HEADER_ROOM = 192, /* two 20-digit sizes and the fixed words take less than 128 */
-    BLOCK = 8192       /* numbers converted at a time where the bytes must be turned round */
+    PREFIX = 10,      /* magic, version and length of the header */
+    ALIGN = 64,       /* as numpy does */
+    HEADER_ROOM = 192 /* two 20-digit sizes and the fixed words take less than 128 */
 };
 
 static bdml_status write_header(bdml_handle *h, bdml_file *f, const char *descr, int64_t rows,
@@ -30,32 +29,6 @@ static bdml_status write_header(bdml_handle *h, bdml_file *f, const char *descr,
     text[8] = (char)((total - PREFIX) & 0xFF);
     text[9] = (char)((total - PREFIX) >> 8);
     return bdml_file_write(h, f, text, total);
-}
-
-static void put_little(uint64_t v, size_t size, unsigned char *out)
-{
-    for (size_t b = 0; b < size; b++) out[b] = (unsigned char)(v >> (8 * b));
-}
-
-static bdml_status write_doubles(bdml_handle *h, bdml_file *f, size_t count, const double *x)
-{
-    bdml_status status = BDML_OK;
-    unsigned char *bytes = NULL;
-
-    if (bdml_machine_is_little()) return bdml_file_write(h, f, x, count * sizeof *x);
-    BDML_NEW(h, bytes, BLOCK * sizeof *x);
-    for (size_t start = 0; start < count; start += BLOCK) {
-        size_t n = BDML_MIN(count - start, (size_t)BLOCK);
-        for (size_t i = 0; i < n; i++) {
-            uint64_t v;
-            memcpy(&v, &x[start + i], 8);
-            put_little(v, 8, bytes + 8 * i);
-        }
-        BDML_GO(bdml_file_write(h, f, bytes, n * 8));
-    }
-done:
-    free(bytes);
-    return status;
 }
 
 /* ---- labels ------------------------------------------------------------------------------------ */
@@ -105,10 +78,10 @@ static bdml_status encode_names(bdml_handle *h, const bdml_dataset *data, char d
         unsigned char *item = *items + c * *size;
         if (whole) {
             bdml_parse_int(name, strlen(name), &v);
-            put_little((uint64_t)v, 8, item);
+            bdml_put_little((uint64_t)v, 8, item);
         } else {
             size_t n = decode_utf8(name, code);
-            for (size_t i = 0; i < n; i++) put_little(code[i], 4, item + 4 * i);
+            for (size_t i = 0; i < n; i++) bdml_put_little(code[i], 4, item + 4 * i);
         }
     }
 done:
@@ -158,7 +131,7 @@ static bdml_status write_matrix(bdml_handle *h, const char *path, int64_t rows, 
     bdml_file *f = NULL;
     BDML_GO(bdml_file_create(h, path, &f));
     BDML_GO(write_header(h, f, "<f8", rows, columns));
-    BDML_GO(write_doubles(h, f, (size_t)rows * (size_t)columns, x));
+    BDML_GO(bdml_write_doubles(h, f, (size_t)rows * (size_t)columns, x));
     *out = f;
     f = NULL;
 done:

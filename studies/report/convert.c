@@ -3,9 +3,15 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+static const double LONGEST = 60.0; /* seconds that a picture may take: it takes a tenth of one */
+static const double LEAST =
+    1.0; /* seconds that it is given in any case: the result is there by then */
 
 extern char **environ;
 
@@ -38,11 +44,28 @@ static void first_words(FILE *f, char *out, size_t size)
     }
 }
 
+/* Wait for the child until then; a child that hangs is killed, and false returned. */
+static bool wait_for(pid_t pid, double until, int *result)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    for (;;) {
+        pid_t ended = waitpid(pid, result, WNOHANG);
+        if (ended == pid) return true;
+        if (ended < 0 && errno != EINTR) return false;
+        if (client_now() >= until) {
+            kill(pid, SIGKILL);
+            waitpid(pid, result, 0);
+            return false;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
 bdml_status study_convert(bdml_handle *h, FILE *svg, const char *format, int out, bool *found)
 {
     bdml_status status = BDML_OK;
     int result = 0;
-    pid_t pid = 0, ended;
+    pid_t pid = 0;
     char words[256];
     FILE *errors = tmpfile();
 
@@ -63,9 +86,14 @@ bdml_status study_convert(bdml_handle *h, FILE *svg, const char *format, int out
                              strerror(error));
         goto done;
     }
-    do ended = waitpid(pid, &result, 0);
-    while (ended < 0 && errno == EINTR);
-    if (ended < 0 || !WIFEXITED(result) || WEXITSTATUS(result) != 0) {
+    double limit = MAX(MIN(LONGEST, bdml_time_left(h)), LEAST);
+    if (!wait_for(pid, client_now() + limit, &result)) {
+        status =
+            client_fail(h, BDML_ERR_IO,
+                        "no picture: rsvg-convert was not done after %.3g seconds; ask for .svg, "
+                        "which needs nothing",
+                        limit);
+    } else if (!WIFEXITED(result) || WEXITSTATUS(result) != 0) {
         first_words(errors, words, sizeof words);
         status = client_fail(h, BDML_ERR_IO, "no picture: rsvg-convert failed%s%s",
                              words[0] ? ": " : "", words);
