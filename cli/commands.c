@@ -91,8 +91,10 @@ static const cli_command commands[] = {
      "bdml path segment.csv --plot segment.svg\n"
      "bdml path iris.csv --grid 1,10,100 --se-rule 0 -o iris-path.csv",
      cli_path, CLI_MORE},
-    {"retrieve", "DATA", "[--methods A,B,C] [--grid K,K,... [--plot FILE.svg]]",
-     "measure retrieval among classes not trained on",
+    {"retrieve", "[DATA]",
+     "[--queries FILE --corpus FILE --relevant FILE] [--methods A,B,C] [--grid K,K,... [--plot "
+     "FILE.svg]]",
+     "measure retrieval of what was not trained on",
      "What does a metric do to classes that it has not seen? Each split keeps a share of the "
      "classes "
      "(--unseen) from training, and of the others some rows (--test-fraction). Methods are trained "
@@ -104,11 +106,17 @@ static const cli_command commands[] = {
      "by classes left "
      "out of its training rows (--task). With --grid it is learned "
      "at each distortion K relative to the prepared points, and --plot draws both "
-     "against K.",
-     COMMON "plot retrieve path " LEARN "--search --candidates "
+     "against K. Without DATA, queries look for documents: each split learns from some queries of "
+     "--queries and the documents of --corpus that --relevant says belong to them, and the other "
+     "queries (--test-fraction) look among all documents; methods that learn from pairs or "
+     "triplets take part.",
+     COMMON "plot documents retrieve path " LEARN "--search --candidates "
             "--methods --splits --test-fraction --jobs",
      "bdml retrieve vectors.npz --methods whiten,lda,bdml --splits 10\n"
-     "bdml retrieve segment.csv --scale zscore --grid 1,3,10,100,1e4,1e6 --plot unseen.svg",
+     "bdml retrieve segment.csv --scale zscore --grid 1,3,10,100,1e4,1e6 --plot unseen.svg\n"
+     "bdml retrieve --queries q.npy --corpus docs.npy --relevant clicks.csv --methods "
+     "whiten,kissme "
+     "--grid 1,3,10",
      cli_retrieve, CLI_MORE},
     {"verify", "DATA", "--pairs-file PAIRS [--methods A,B,C]",
      "measure how well methods tell same pairs from different ones",
@@ -227,7 +235,8 @@ static const cli_command commands[] = {
      CLI_MORE},
     {"export", "MODEL [DATA]", "-o FILE [--what L|M|inverse] [--certificate]",
      "write the map for other programs, or the certificate",
-     "By the ending of FILE: .npy, .csv or .mat is the matrix L, M or the inverse of L, which brings "
+     "By the ending of FILE: .npy, .csv or .mat is the matrix L, M or the inverse of L, which "
+     "brings "
      "mapped points back; L and M act on prepared "
      "points ('bdml info MODEL' says how they are prepared); .faiss (a LinearTransform), .onnx "
      "(one "

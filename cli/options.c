@@ -30,6 +30,7 @@ static const struct {
     {"methods", "Other methods"},
     {"evaluate", "Evaluation"},
     {"domains", "Domains"},
+    {"documents", "Queries and documents"},
     {"adapt", "Domain adaptation"},
     {"retrieve", "Retrieval"},
     {"verify", "Verification"},

@@ -9,12 +9,12 @@
 static void worked_by_hand(void **state)
 {
     (void)state;
-    const int32_t nearest[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    const int32_t y[] = {0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0};
+    const double grade[] = {0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0}, best[] = {1, 1, 1};
     double m[BDML_RANKING_MEASURES];
-    bdml_rank_query(12, nearest, y, 1, 3, m);
+    bdml_rank_query(12, grade, 3, best, m);
     assert_true(m[BDML_RECALL_1] == 0.0 && m[BDML_RECALL_5] == 1.0 && m[BDML_RECALL_10] == 1.0);
     check_close(m[BDML_PRECISION_10], 0.2, 1e-15);
+    check_close(m[BDML_FOUND_10], 2.0 / 3.0, 1e-15);
     check_close(m[BDML_R_PRECISION], 1.0 / 3.0, 1e-15); /* one hit among three */
     check_close(m[BDML_MAP_R], (1.0 / 2.0) / 3.0, 1e-15);
     check_close(m[BDML_MRR_10], 0.5, 1e-15);
@@ -22,21 +22,32 @@ static void worked_by_hand(void **state)
     check_close(m[BDML_NDCG_10], gain / (1.0 + 1.0 / log2(3.0) + 0.5), 1e-15);
 }
 
+/* Grades 1 and 3 at ranks 1 and 3, and a row of grade 2 that is not among the nearest. */
+static void grades_by_hand(void **state)
+{
+    (void)state;
+    const double grade[] = {1, 0, 3, 0, 0, 0, 0, 0, 0, 0}, best[] = {3, 2, 1};
+    double m[BDML_RANKING_MEASURES];
+    bdml_rank_query(10, grade, 3, best, m);
+    assert_true(m[BDML_RECALL_1] == 1.0);
+    check_close(m[BDML_NDCG_10], (1.0 + 3.0 / 2.0) / (3.0 + 2.0 / log2(3.0) + 1.0 / 2.0), 1e-15);
+    check_close(m[BDML_MAP_R], (1.0 + 2.0 / 3.0) / 3.0, 1e-15);
+}
+
 static void at_the_ends(void **state)
 {
     (void)state;
-    const int32_t nearest[] = {0, 1, 2};
-    const int32_t first[] = {1, 1, 0}, last[] = {0, 0, 1};
+    const double first[] = {1, 1, 0}, last[] = {0, 0, 1}, none[] = {0, 0, 0}, best[] = {1, 1};
     double m[BDML_RANKING_MEASURES];
-    bdml_rank_query(3, nearest, first, 1, 2, m); /* as good as can be */
+    bdml_rank_query(3, first, 2, best, m); /* as good as can be */
     for (int k = 0; k < BDML_RANKING_MEASURES; k++)
         check_close(m[k], k == BDML_PRECISION_10 ? 0.2 : 1.0, 1e-15);
-    bdml_rank_query(3, nearest, last, 1, 1, m);
+    bdml_rank_query(3, last, 1, best, m);
     assert_true(m[BDML_RECALL_1] == 0.0 && m[BDML_RECALL_5] == 1.0);
     assert_true(m[BDML_R_PRECISION] == 0.0 && m[BDML_MAP_R] == 0.0);
     check_close(m[BDML_MRR_10], 1.0 / 3.0, 1e-15);
     check_close(m[BDML_NDCG_10], 0.5, 1e-15);
-    bdml_rank_query(3, nearest, first, 2, 1, m); /* none is there */
+    bdml_rank_query(3, none, 1, best, m); /* none is there */
     for (int k = 0; k < BDML_RANKING_MEASURES; k++) assert_true(m[k] == 0.0);
 }
 
@@ -51,6 +62,7 @@ static void plain_query(int64_t n, const int *hit, int64_t relevant, double *m)
     for (int64_t i = 0; i < n && i < 10; i++) {
         if (hit[i]) m[BDML_RECALL_10] = 1.0;
         m[BDML_PRECISION_10] += hit[i] / 10.0;
+        m[BDML_FOUND_10] += hit[i] / (double)relevant;
         m[BDML_NDCG_10] += hit[i] / log2((double)i + 2.0);
         if (i < relevant) ideal += 1.0 / log2((double)i + 2.0);
     }
@@ -104,7 +116,7 @@ static void by_plain_loops(void **state)
     }
     const bdml_rows rows = {N, D, D, x, y, CLASSES};
     bdml_ranking got;
-    check_ok(h, bdml_rank_rows(h, &h->options.neighbors, &rows, &got));
+    check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &got));
     assert_int_equal(got.queries, queries);
     assert_int_equal(queries, N - 1);
     for (int k = 0; k < BDML_RANKING_MEASURES; k++)
@@ -125,10 +137,10 @@ static void in_blocks(void **state)
         x[i] = y[i] + bdml_rng_normal(&r);
     }
     const bdml_rows rows = {N, 1, 1, x, y, 2};
-    check_ok(h, bdml_rank_rows(h, &h->options.neighbors, &rows, &whole));
+    check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &whole));
     check_ok(h, bdml_set(h, "memory", "1"));
     assert_true(bdml_model_block(h, sizeof(int32_t) * N / 2) < N / 4);
-    check_ok(h, bdml_rank_rows(h, &h->options.neighbors, &rows, &blocks));
+    check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &blocks));
     for (int k = 0; k < BDML_RANKING_MEASURES; k++)
         assert_true(whole.measure[k] == blocks.measure[k]);
 }
@@ -144,7 +156,7 @@ static void equal_rows(void **state)
         y[i] = i / 2; /* pairs: the other is at rank 1 for the first two only */
     const bdml_rows rows = {N, 1, 1, x, y, N / 2};
     bdml_ranking got;
-    check_ok(h, bdml_rank_rows(h, &h->options.neighbors, &rows, &got));
+    check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &got));
     check_close(got.measure[BDML_RECALL_1], 100.0 * 2 / N, 1e-12);
     check_close(got.measure[BDML_RECALL_5], 100.0 * 6 / N, 1e-12); /* lists are 0 1 2 3 4 (5) */
 }
@@ -157,7 +169,7 @@ static void no_queries(void **state)
     int32_t y[3] = {0, 1, 2};
     const bdml_rows rows = {3, 1, 1, x, y, 3};
     bdml_ranking got;
-    check_ok(h, bdml_rank_rows(h, &h->options.neighbors, &rows, &got));
+    check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &got));
     assert_int_equal(got.queries, 0);
     assert_true(isnan(got.measure[BDML_MAP_R]));
 }
@@ -171,39 +183,43 @@ static void splits_keep_classes_apart(void **state)
     retrieve_split s;
     int held[7] = {0};
     check_ok(h, bdml_read_dataset(h, source_path("data/segment.csv"), &data));
+    const retrieve_data of = {.rows = data};
     for (int split = 0; split < 12; split++) {
-        int seen[7] = {0};
-        check_ok(h, retrieve_split_make(h, &h->options, data, split, &s));
-        char *met = calloc((size_t)data->n, 1);
-        assert_int_equal(s.train + s.rows[RETRIEVE_UNSEEN] + s.rows[RETRIEVE_SEEN], data->n);
-        for (int64_t k = 0; k < data->n; k++) {
-            assert_false(met[s.order[k]]); /* each row once */
-            met[s.order[k]] = 1;
-            int32_t c = data->y[s.order[k]];
-            if (k < s.train) seen[c] = 1;
-            bool unseen = k >= s.train && k < s.train + s.rows[RETRIEVE_UNSEEN];
-            assert_int_equal(seen[c], !unseen);
+        int seen[7] = {0}, classes = 0;
+        check_ok(h, retrieve_split_make(h, &h->options, &of, split, &s));
+        const retrieve_search *in = s.scope;
+        char *met = calloc((size_t)data->n, 1); /* each row once */
+        assert_int_equal(s.train + in[RETRIEVE_UNSEEN].rows + in[RETRIEVE_SEEN].rows, data->n);
+        for (int64_t k = 0; k < s.train; k++) {
+            assert_false(met[s.learn[k]]++);
+            seen[data->y[s.learn[k]]] = 1;
+        }
+        for (int scope = 0; scope < RETRIEVE_SCOPES; scope++) {
+            assert_null(in[scope].query); /* each row searches, without itself */
+            for (int64_t k = 0; k < in[scope].rows; k++) {
+                assert_false(met[in[scope].row[k]]++);
+                assert_int_equal(seen[data->y[in[scope].row[k]]], scope == RETRIEVE_SEEN);
+            }
         }
         free(met);
-        int classes = 0;
         for (int c = 0; c < 7; c++) {
             classes += seen[c];
             held[c] += !seen[c];
         }
         assert_int_equal(classes, s.classes[RETRIEVE_SEEN]);
         assert_int_equal(7 - classes, s.classes[RETRIEVE_UNSEEN]);
-        assert_int_equal(s.rows[RETRIEVE_SEEN], 99 * classes); /* 30 % of 330 rows each */
-        check_ok(h, retrieve_train_rows(h, data, &s, &train));
+        assert_int_equal(in[RETRIEVE_SEEN].rows, 99 * classes); /* 30 % of 330 rows each */
+        check_ok(h, retrieve_train_rows(h, &of, &s, &train));
         assert_int_equal(train->classes, classes);
         for (int64_t k = 0; k < train->n; k++)
             assert_string_equal(train->class_name[train->y[k]],
-                                data->class_name[data->y[s.order[k]]]);
+                                data->class_name[data->y[s.learn[k]]]);
         bdml_free_dataset(train);
         retrieve_split_free(&s);
     }
     for (int c = 0; c < 7; c++) assert_true(held[c] > 0 && held[c] < 12); /* now these, now those */
     check_ok(h, bdml_set(h, "unseen", "0.1"));
-    check_fails(h, retrieve_split_make(h, &h->options, data, 0, &s), BDML_ERR_DATA,
+    check_fails(h, retrieve_split_make(h, &h->options, &of, 0, &s), BDML_ERR_DATA,
                 "at least 2 are needed on either side");
     bdml_free_dataset(data);
 }
@@ -282,17 +298,19 @@ static void as_by_hand(void **state)
         for (int split = 0; split < 4 && m != 3; split++) {
             retrieve_split s;
             bdml_model *model;
-            check_ok(h, retrieve_split_make(h, &h->options, data, split, &s));
-            check_ok(h, retrieve_train_rows(h, data, &s, &train));
+            const retrieve_data of = {.rows = data};
+            check_ok(h, retrieve_split_make(h, &h->options, &of, split, &s));
+            check_ok(h, retrieve_train_rows(h, &of, &s, &train));
             check_ok(h, bdml_train(h, train, NULL, &model));
             for (int scope = 0; scope < RETRIEVE_SCOPES; scope++) {
                 bdml_ranking want;
-                check_ok(h, retrieve_scope_rows(h, data, &s, (retrieve_scope)scope, &rows));
+                check_ok(h, bdml_dataset_subset(h, data, s.scope[scope].rows, s.scope[scope].row,
+                                                &rows));
                 int q = bdml_model_output_dimension(model);
                 double *z = malloc(sizeof *z * (size_t)rows->n * (size_t)q);
                 check_ok(h, bdml_transform(h, model, rows->n, rows->x, rows->d, z));
                 bdml_rows mapped = {rows->n, q, q, z, rows->y, rows->classes};
-                check_ok(h, bdml_rank_rows(h, &h->options.neighbors, &mapped, &want));
+                check_ok(h, bdml_rank(h, &h->options.neighbors, &mapped, NULL, NULL, &want));
                 for (int k = 0; k < BDML_RANKING_MEASURES; k++)
                     check_close(value(figure(entrant(result, m), scope_name[scope],
                                              bdml_ranking_keys[k]),
@@ -360,10 +378,11 @@ static void training_sees_its_rows_alone(void **state)
     bdml_dataset *data = make_data(h);
     retrieve_split s;
     json_t *before = result_of(data, "1", "7");
-    check_ok(h, retrieve_split_make(h, &h->options, data, 0, &s));
-    for (int64_t k = s.train; k < data->n; k++)
-        for (int j = 0; j < data->d; j++)
-            data->x[s.order[k] * data->d + j] *= 1.0 + (double)(k % 5);
+    check_ok(h, retrieve_split_make(h, &h->options, &(retrieve_data){.rows = data}, 0, &s));
+    for (int scope = 0; scope < RETRIEVE_SCOPES; scope++)
+        for (int64_t k = 0; k < s.scope[scope].rows; k++)
+            for (int j = 0; j < data->d; j++)
+                data->x[s.scope[scope].row[k] * data->d + j] *= 1.0 + (double)(k % 5);
     json_t *after = result_of(data, "1", "7");
     for (size_t m = 0; m < 4; m++) {
         double was =
@@ -405,6 +424,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked_by_hand),
+        cmocka_unit_test(grades_by_hand),
         cmocka_unit_test(at_the_ends),
         handle_test(by_plain_loops),
         handle_test(in_blocks),

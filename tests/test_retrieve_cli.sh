@@ -62,6 +62,29 @@ has err "at least 4 classes of two rows or more; the data have 3"
 "$bdml" path cube.csv --task retrieve >out 2>err && fail "a path took task retrieve"
 has err "task must be classify"
 
+# Queries that look for documents: every row of the cube asks for two others of its corner, less the loud column's help.
+awk -F, 'NR > 1 { print $1 "," $2 "," $3 "," $4 > (NR <= 41 ? "q.csv" : "docs.csv") }' cube.csv
+awk 'BEGIN { for (q = 0; q < 40; q++) { print q "," q % 8 ",2"; print q "," q % 8 + 8 } }' >belongs.csv
+set -- --queries q.csv --corpus docs.csv --relevant belongs.csv --label none
+"$bdml" retrieve "$@" --methods whiten,lda --grid 1,100 --splits 3 --plot queries.svg >table 2>err
+has table "^q.csv: 40 queries, docs.csv: 56 documents, 4 features, 80 lines of what belongs together"
+has table "3 splits: 28 queries to learn from (seen), 12 others to test by (unseen), both among all documents"
+has table "nDCG@10"
+has table "lda: method lda learns from classes"
+has table "the nearest document belongs to the query"
+has queries.svg "unseen queries"
+"$bdml" retrieve "$@" --methods whiten --splits 3 --json >run.json 2>err
+has run.json '"protocol": "queries"'
+"$bdml" report run.json -o page.html >out
+has page.html "<h2>Queries that were not trained on"
+has page.html "nearest of 56 documents belongs to the query, over 3 splits, of 12 queries"
+"$bdml" retrieve --queries q.csv --corpus docs.csv >out 2>err && fail "queries without answers were taken"
+has err "queries, --corpus and --relevant go together"
+"$bdml" retrieve cube.csv "$@" >out 2>err && fail "DATA and queries were taken"
+has err "'cube.csv' is one argument too many"
+"$bdml" retrieve >out 2>err && fail "nothing was taken for data"
+has err "what to retrieve is missing"
+
 # The study over all sets: those that are there, here one under the name of another.
 mkdir -p data/uci
 cp cube.csv data/uci/segment.csv

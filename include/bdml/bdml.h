@@ -580,6 +580,13 @@ BDML_API bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const b
  * those of the unseen classes, and those of the seen ones that training left out (test-fraction), against the space
  * as it is (method euclidean). *json: recall, precision, mAP@R, ... as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json);
+/* The same of queries that look for documents. The file `relevant` has lines query,document or query,document,grade:
+ * row numbers from 0 of either, a grade above 0 (1). Each split learns from some queries that have lines and from all
+ * documents, by pairs and triplets that are mined as for the setting relevant-file; the others, test-fraction of them,
+ * are the unseen, those learned from the seen; both look among all documents. Labels are not looked at. */
+BDML_API bdml_status bdml_retrieve_queries(bdml_handle *h, const bdml_dataset *queries,
+                                           const bdml_dataset *corpus, const char *relevant,
+                                           char **json);
 
 /* Learn on one domain, classify another, by the settings of group "adapt": the methods of the setting
  * "methods" (or "method") side by side on the same splits. Both need labels: those of the target are

@@ -86,6 +86,7 @@ typedef enum bdml_ranking_measure {
     BDML_RECALL_5,
     BDML_RECALL_10,
     BDML_PRECISION_10,
+    BDML_FOUND_10,
     BDML_R_PRECISION,
     BDML_MAP_R,
     BDML_MRR_10,
@@ -94,18 +95,22 @@ typedef enum bdml_ranking_measure {
 } bdml_ranking_measure;
 extern const char *const bdml_ranking_keys[BDML_RANKING_MEASURES]; /* "recall_at_1", ... */
 
-/* One query: the `depth` rows nearest to it, without itself and nearest first, of classes y[nearest[i]]. `relevant` >= 1
- * rows of all are of the class wanted; depth >= 1 is at least that, and 10 where there are so many rows. measure: 0 .. 1. */
-void bdml_rank_query(int64_t depth, const int32_t *nearest, const int32_t *y, int32_t wanted,
-                     int64_t relevant, double *measure);
+enum { BDML_RANKING_CUT = 10 }; /* how far the measures look that do not go by R */
+
+/* One query: grades of the `depth` rows nearest to it, without itself and nearest first; 0: does not belong to it.
+ * `relevant` >= 1 rows of all do, whose largest grades are best[0] >= best[1] ...; depth >= 1 is at least that, and 10
+ * where there are so many rows. measure: 0 .. 1. */
+void bdml_rank_query(int64_t depth, const double *grade, int64_t relevant, const double *best,
+                     double *measure);
 
 typedef struct bdml_ranking {
-    int64_t queries;                       /* rows that another of their class is there for */
+    int64_t queries;                       /* that something belongs to */
     double measure[BDML_RANKING_MEASURES]; /* percent, mean over them; NaN when there are none */
 } bdml_ranking;
-/* Every row looks for its like among the others. */
-bdml_status bdml_rank_rows(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
-                           bdml_ranking *out);
+/* Each query (NULL: each row of the corpus, without itself) looks among the rows of the corpus for those of its class,
+ * or with answers (lines by query) for those that they name. */
+bdml_status bdml_rank(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *corpus,
+                      const bdml_rows *queries, const bdml_answers *answers, bdml_ranking *out);
 
 /* ---- verification of pairs (verify.c, verify_report.c, roc.c) ------------------------------------------- */
 

@@ -1,9 +1,10 @@
 /* retrieve.c - bdml_retrieve: does a metric help to find rows of classes that it was not trained on? And what does it
- * do to those it was trained on?
+ * do to those it was trained on? bdml_retrieve_queries: the same of queries that look for documents.
  *
  * Each entrant is trained on some rows of some classes, the space as it is ("euclidean" on the same preparation) among
  * them. Then each row of the other classes looks for its like among them, and so does each row of the classes trained
- * on that training left out. Preparation, choices and everything else that is fitted sees training rows only. A job is
+ * on that training left out. Queries: trained on some of them and all documents, then the others look for theirs, and so
+ * do those trained on. Preparation, choices and everything else that is fitted sees training rows only. A job is
  * one entrant on one split. */
 #include "evaluate/retrieve.h"
 
@@ -30,21 +31,59 @@ static bdml_options for_entrant(const bdml_options *o, double distortion)
     return t;
 }
 
-static bdml_status rank_scope(bdml_handle *h, const retrieval *r, const retrieve_split *s,
-                              retrieve_scope scope, const bdml_model *model, bdml_ranking *out)
+/* Some rows of the data, mapped; *z: the caller's. */
+static bdml_status map_rows(bdml_handle *h, const retrieval *r, const bdml_model *model,
+                            int64_t count, const int64_t *row, bdml_dataset **rows, double **z,
+                            bdml_rows *mapped)
 {
     bdml_status status = BDML_OK;
-    bdml_dataset *rows = NULL;
-    double *z = NULL;
+    BDML_GO(bdml_dataset_subset(h, r->data.rows, count, row, rows));
+    BDML_NEW(h, *z, (size_t)count * (size_t)model->q);
+    BDML_GO(bdml_transform(h, model, count, (*rows)->x, (*rows)->d, *z));
+    *mapped = (bdml_rows){count, model->q, model->q, *z, (*rows)->y, (*rows)->classes};
+done:
+    return status;
+}
 
-    BDML_GO(retrieve_scope_rows(h, r->data, s, scope, &rows));
-    BDML_NEW(h, z, (size_t)rows->n * (size_t)model->q);
-    BDML_GO(bdml_transform(h, model, rows->n, rows->x, rows->d, z));
-    bdml_rows mapped = {rows->n, model->q, model->q, z, rows->y, rows->classes};
-    status = bdml_rank_rows(h, &r->options->neighbors, &mapped, out);
+static bdml_status rank_scope(bdml_handle *h, const retrieval *r, const retrieve_search *s,
+                              const bdml_model *model, bdml_ranking *out)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *rows = NULL, *asking = NULL;
+    double *z = NULL, *zq = NULL;
+    bdml_rows corpus, queries;
+    bdml_answers answers = {0};
+
+    BDML_GO(map_rows(h, r, model, s->rows, s->row, &rows, &z, &corpus));
+    if (s->query) BDML_GO(map_rows(h, r, model, s->queries, s->query, &asking, &zq, &queries));
+    if (r->data.answers)
+        BDML_GO(bdml_answers_of(h, r->data.answers, s->queries, s->query, 0, &answers));
+    status = bdml_rank(h, &r->options->neighbors, &corpus, s->query ? &queries : NULL,
+                       r->data.answers ? &answers : NULL, out);
 done:
     free(z);
+    free(zq);
     bdml_free_dataset(rows);
+    bdml_free_dataset(asking);
+    bdml_answers_free(&answers);
+    return status;
+}
+
+static bdml_status train_split(bdml_handle *h, const retrieval *r, const retrieve_split *s,
+                               int entrant, bdml_model **model)
+{
+    bdml_status status = BDML_OK;
+    const bdml_method *method = r->score[entrant].method;
+    bdml_options own = for_entrant(r->options, r->distortion[entrant]);
+    bdml_dataset *train = NULL;
+    bdml_constraints *c = NULL;
+
+    BDML_GO(retrieve_train_rows(h, &r->data, s, &train));
+    if (r->data.answers) BDML_GO(retrieve_constraints(h, &own, method, &r->data, s, train, &c));
+    status = bdml_train_method(h, &own, method, train, c, model);
+done:
+    bdml_free_constraints(c);
+    bdml_free_dataset(train);
     return status;
 }
 
@@ -53,20 +92,17 @@ static bdml_status score_split(bdml_handle *h, const retrieval *r, const retriev
 {
     bdml_status status = BDML_OK;
     bdml_score *score = &r->score[entrant];
-    bdml_options own = for_entrant(r->options, r->distortion[entrant]);
-    bdml_dataset *train = NULL;
     bdml_model *model = NULL;
     bdml_ranking ranking;
 
-    BDML_GO(retrieve_train_rows(h, r->data, s, &train));
     double start = bdml_now();
-    BDML_GO(bdml_train_method(h, &own, score->method, train, NULL, &model));
+    BDML_GO(train_split(h, r, s, entrant, &model));
     BDML_GO(bdml_jobs_check(h));
     score->fit_seconds[split] = bdml_now() - start;
     score->kappa[split] = model->kappa;
     BDML_GO(bdml_score_keep_choice(h, model, split, score));
     for (int scope = 0; scope < RETRIEVE_SCOPES; scope++) {
-        BDML_GO(rank_scope(h, r, s, (retrieve_scope)scope, model, &ranking));
+        BDML_GO(rank_scope(h, r, &s->scope[scope], model, &ranking));
         if (scope == RETRIEVE_UNSEEN && ranking.queries == 0)
             BDML_GO(bdml_fail(h, BDML_ERR_DATA,
                               "every unseen class has a single row: there is nothing to find"));
@@ -77,7 +113,6 @@ static bdml_status score_split(bdml_handle *h, const retrieval *r, const retriev
         100.0 - retrieve_values(r, entrant, RETRIEVE_UNSEEN, BDML_RECALL_1)[split];
 done:
     bdml_free_model(model);
-    bdml_free_dataset(train);
     return status;
 }
 
@@ -91,7 +126,7 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
 #pragma omp critical(bdml_score)
     failed = score->failed;
     if (failed < split) return BDML_OK;
-    BDML_TRY(retrieve_split_make(own, r->options, r->data, split, &s));
+    BDML_TRY(retrieve_split_make(own, r->options, &r->data, split, &s));
     bdml_status status =
         bdml_score_settle(own, score_split(own, r, &s, entrant, split), split, score);
     retrieve_split_free(&s);
@@ -100,15 +135,14 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
 
 /* ---- all of them ------------------------------------------------------------------------------------------ */
 
-static bdml_status check_settings(bdml_handle *h, const bdml_options *o, const bdml_dataset *data)
+static bdml_status check_settings(bdml_handle *h, const bdml_options *o)
 {
     double fraction = o->evaluate.test_fraction.value;
+    BDML_TRY(bdml_refuse_checkpoint(h, &o->train));
     BDML_TRY(bdml_refuse_constraint_files(h, &o->constraints, "retrieve"));
-    BDML_TRY(bdml_dataset_need_classes(h, data));
     if (o->evaluate.folds.value != 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "retrieval is measured on random splits of the classes: folds must be 0, "
-                         "see splits");
+                         "retrieval is measured on random splits: folds must be 0, see splits");
     if (fraction <= 0.0 || fraction >= 1.0)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "test-fraction must lie between 0 and 1, got %g",
                          fraction);
@@ -126,7 +160,8 @@ static bdml_status list_entrants(bdml_handle *h, const bdml_options *o, retrieva
     bdml_grid grid = {0};
     int count = 0, n = 0;
 
-    BDML_GO(bdml_methods_listed(h, o, BDML_USES_LABELS, &count, &listed));
+    bdml_uses uses = r->data.answers ? BDML_USES_PAIRS | BDML_USES_TRIPLETS : BDML_USES_LABELS;
+    BDML_GO(bdml_methods_listed(h, o, uses, &count, &listed));
     if (o->path.grid.given) BDML_GO(bdml_grid_read(h, &o->path, &grid));
     if (grid.count > 0 && !o->evaluate.methods.given && !o->train.method.given) count = 0;
     untouched = bdml_method_find(h, UNTOUCHED, strlen(UNTOUCHED));
@@ -161,16 +196,15 @@ static void keep_values(retrieval *r, int splits, const int *kept)
     r->splits = splits;
 }
 
-static bdml_status retrieve(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+static bdml_status retrieve(bdml_handle *h, const bdml_options *o, const retrieve_data *data,
                             char **json)
 {
     bdml_status status = BDML_OK;
-    retrieval r = {.options = o, .data = data, .splits = (int)o->evaluate.splits.value};
+    retrieval r = {.options = o, .data = *data, .splits = (int)o->evaluate.splits.value};
     int64_t jobs = o->evaluate.jobs.value;
     int splits = r.splits, *kept = NULL;
     bool *finished = NULL;
 
-    BDML_GO(check_settings(h, o, data));
     BDML_GO(list_entrants(h, o, &r));
     BDML_GO(retrieve_split_make(h, o, data, 0, &r.first));
     int64_t count = (int64_t)r.splits * r.entrants;
@@ -199,12 +233,8 @@ done:
     return status;
 }
 
-bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json)
+static bdml_status run(bdml_handle *h, const retrieve_data *data, char **json)
 {
-    if (json) *json = NULL;
-    if (!h || !json) return BDML_ERR_ARGUMENT;
-    if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_retrieve: data must not be NULL");
-    BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
     bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
@@ -212,5 +242,37 @@ bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json)
     bdml_deadline_end(h, timed);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
+    return status;
+}
+
+bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json)
+{
+    if (json) *json = NULL;
+    if (!h || !json) return BDML_ERR_ARGUMENT;
+    if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_retrieve: data must not be NULL");
+    BDML_TRY(check_settings(h, &h->options));
+    BDML_TRY(bdml_dataset_need_classes(h, data));
+    return run(h, &(retrieve_data){.rows = data}, json);
+}
+
+bdml_status bdml_retrieve_queries(bdml_handle *h, const bdml_dataset *queries,
+                                  const bdml_dataset *corpus, const char *relevant, char **json)
+{
+    bdml_status status = BDML_OK;
+    bdml_dataset *rows = NULL;
+    bdml_answers answers = {0};
+
+    if (json) *json = NULL;
+    if (!h || !json) return BDML_ERR_ARGUMENT;
+    if (!queries || !corpus || !relevant)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_retrieve_queries: queries, corpus and relevant must not be NULL");
+    BDML_GO(check_settings(h, &h->options));
+    BDML_GO(retrieve_join(h, queries, corpus, &rows));
+    BDML_GO(bdml_answers_read(h, relevant, queries->n, corpus->n, false, &answers));
+    status = run(h, &(retrieve_data){rows, &answers, queries->n}, json);
+done:
+    bdml_free_dataset(rows);
+    bdml_answers_free(&answers);
     return status;
 }

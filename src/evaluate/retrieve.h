@@ -1,8 +1,10 @@
-/* retrieve.h - retrieval among classes that were not trained on. Private to evaluate.
+/* retrieve.h - retrieval of what was not trained on. Private to evaluate.
  *
- *     bdml_retrieve          entrants side by side on splits of the classes     retrieve.c
- *       retrieve_split       which rows are trained on and searched             retrieve_split.c
- *       bdml_rank_rows       how good the rankings are                          ranking.c
+ *     bdml_retrieve          entrants side by side on splits of classes         retrieve.c
+ *     bdml_retrieve_queries  or of queries that look for documents
+ *       retrieve_split       which rows are trained on, searched and asked for  retrieve_split.c
+ *       retrieve_constraints what a split of queries is learned from            retrieve_queries.c
+ *       bdml_rank            how good the rankings are                          ranking.c
  *       retrieve_write       the result as JSON                                 retrieve_report.c */
 #ifndef BDML_RETRIEVE_H
 #define BDML_RETRIEVE_H
@@ -11,26 +13,49 @@
 
 /* ---- splits ----------------------------------------------------------------------------------------- */
 
-/* Rows that are searched: some of the classes trained on, which training left out; all of the other classes. */
+/* What was not trained on, and what was: classes, or queries. */
 typedef enum retrieve_scope { RETRIEVE_UNSEEN, RETRIEVE_SEEN, RETRIEVE_SCOPES } retrieve_scope;
 
+/* Rows that are searched, and those that search them. */
+typedef struct retrieve_search {
+    int64_t rows, queries;
+    int64_t *row, *query; /* ascending; query NULL: each of the rows, without itself */
+} retrieve_search;
+
 typedef struct retrieve_split {
-    int64_t *order;                /* all rows: those to learn from, then those of each scope, */
-    int64_t train;                 /* so many, each part ascending */
-    int64_t rows[RETRIEVE_SCOPES]; /* unseen, seen */
-    int classes[RETRIEVE_SCOPES];
+    int64_t train;
+    int64_t *learn; /* rows to learn from, ascending */
+    retrieve_search scope[RETRIEVE_SCOPES];
+    int classes[RETRIEVE_SCOPES]; /* 0: it is not classes that are split */
 } retrieve_split;
 
+/* What is retrieved, and what for. */
+typedef struct retrieve_data {
+    const bdml_dataset *rows;
+    /* Lines by query, or NULL: each row looks for its class. Queries are the first rows, then come the documents. */
+    const bdml_answers *answers;
+    int64_t queries;
+} retrieve_data;
+
 /* Split number `split` by the settings unseen, test-fraction and seed, whatever is trained on it. BDML_ERR_DATA unless
- * two classes are on either side. */
-bdml_status retrieve_split_make(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+ * two classes, or some queries, are on either side. */
+bdml_status retrieve_split_make(bdml_handle *h, const bdml_options *o, const retrieve_data *data,
                                 int split, retrieve_split *s);
 void retrieve_split_free(retrieve_split *s);
-/* The rows to learn from, their classes numbered without gaps; and those of a scope, numbered as in the data. */
-bdml_status retrieve_train_rows(bdml_handle *h, const bdml_dataset *data, const retrieve_split *s,
+/* The rows to learn from, their classes numbered without gaps. */
+bdml_status retrieve_train_rows(bdml_handle *h, const retrieve_data *data, const retrieve_split *s,
                                 bdml_dataset **out);
-bdml_status retrieve_scope_rows(bdml_handle *h, const bdml_dataset *data, const retrieve_split *s,
-                                retrieve_scope scope, bdml_dataset **out);
+
+/* ---- queries and documents (retrieve_queries.c) ------------------------------------------------------- */
+
+/* Queries, then documents, as one set of rows without classes. */
+bdml_status retrieve_join(bdml_handle *h, const bdml_dataset *queries, const bdml_dataset *corpus,
+                          bdml_dataset **out);
+/* Of the train rows of a split: triplets mined from the answers of its queries, in the distance of the prepared rows; for
+ * a method that learns from pairs alone, the pairs of these. BDML_ERR_ARGUMENT for one that learns from neither. */
+bdml_status retrieve_constraints(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                                 const retrieve_data *data, const retrieve_split *s,
+                                 const bdml_dataset *train, bdml_constraints **out);
 
 /* ---- result ----------------------------------------------------------------------------------------- */
 
@@ -38,7 +63,7 @@ bdml_status retrieve_scope_rows(bdml_handle *h, const bdml_dataset *data, const 
  * distortion of a grid. */
 typedef struct retrieval {
     const bdml_options *options;
-    const bdml_dataset *data;
+    retrieve_data data;
     retrieve_split first; /* for the report: counts alone */
     int splits, entrants;
     bdml_score *score;  /* entrants; error: 100 - recall@1 among the unseen */

@@ -1,7 +1,8 @@
 /* retrieve_report.c - the result of bdml_retrieve as JSON.
  *
- *     {points, dimension, classes, data, settings, scale, splits, unseen, test_fraction, seen_classes, unseen_classes,
- *      train_points, seen_points, unseen_points, seed,
+ *     {protocol: classes, classes, unseen, seen_classes, unseen_classes, train_points, seen_points, unseen_points,
+ *      or protocol: queries, queries, documents, relevant, seen_queries, unseen_queries,
+ *      points, dimension, data, settings, scale, splits, test_fraction, seed,
  *      methods: [{method, distortion, kappa, fit_seconds, chosen, kappas, chosen_per_split,
  *                 seen: {measure: {mean, std, values, versus}}, unseen: likewise}]}
  *
@@ -11,12 +12,15 @@
 
 static const char *const scope_name[RETRIEVE_SCOPES] = {"unseen", "seen"};
 
-/* Test over training: classes where those are split, rows where only rows are. */
-static double test_ratio(const retrieve_split *s, retrieve_scope scope)
+/* Test over training: classes where those are split, queries or rows where only these are. */
+static double test_ratio(const retrieval *r, retrieve_scope scope)
 {
+    const retrieve_split *s = &r->first;
+    const retrieve_search *unseen = &s->scope[RETRIEVE_UNSEEN], *seen = &s->scope[RETRIEVE_SEEN];
+    if (r->data.answers) return (double)unseen->queries / (double)seen->queries;
     if (scope == RETRIEVE_UNSEEN)
         return (double)s->classes[RETRIEVE_UNSEEN] / (double)s->classes[RETRIEVE_SEEN];
-    return (double)s->rows[RETRIEVE_SEEN] / (double)s->train;
+    return (double)seen->rows / (double)s->train;
 }
 
 /* Against the space as it is. The comparison is one of errors: what loses there has more here, and wins. */
@@ -26,7 +30,7 @@ static json_t *versus_json(const retrieval *r, int entrant, retrieve_scope scope
     if (entrant == 0 || base->failed < r->splits) return json_null();
     bdml_paired c =
         bdml_compare_paired(r->splits, retrieve_values(r, entrant, scope, measure),
-                            retrieve_values(r, 0, scope, measure), test_ratio(&r->first, scope));
+                            retrieve_values(r, 0, scope, measure), test_ratio(r, scope));
     int wins = c.losses;
     c.losses = c.wins;
     c.wins = wins;
@@ -60,24 +64,38 @@ static json_t *entrant_json(const retrieval *r, int entrant)
     return o;
 }
 
+/* How classes were split, or queries. */
+static json_t *split_json(const retrieval *r)
+{
+    const retrieve_split *s = &r->first;
+    const retrieve_search *unseen = &s->scope[RETRIEVE_UNSEEN], *seen = &s->scope[RETRIEVE_SEEN];
+    if (r->data.answers)
+        return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "protocol", "queries", "queries",
+                         (json_int_t)r->data.queries, "documents", (json_int_t)seen->rows,
+                         "relevant", (json_int_t)r->data.answers->count, "seen_queries",
+                         (json_int_t)seen->queries, "unseen_queries", (json_int_t)unseen->queries);
+    return json_pack("{s:s, s:o, s:f, s:i, s:i, s:I, s:I, s:I}", "protocol", "classes", "classes",
+                     bdml_classes_json(r->data.rows), "unseen", r->options->retrieve.unseen.value,
+                     "seen_classes", s->classes[RETRIEVE_SEEN], "unseen_classes",
+                     s->classes[RETRIEVE_UNSEEN], "train_points", (json_int_t)s->train,
+                     "seen_points", (json_int_t)seen->rows, "unseen_points",
+                     (json_int_t)unseen->rows);
+}
+
 bdml_status retrieve_write(bdml_handle *h, const retrieval *r, char **json)
 {
     const bdml_options *o = r->options;
-    const bdml_dataset *data = r->data;
-    const retrieve_split *s = &r->first;
-    json_t *list = json_array();
+    const bdml_dataset *data = r->data.rows;
+    json_t *list = json_array(), *root = split_json(r);
     for (int k = 0; k < r->entrants; k++) bdml_json_push(&list, entrant_json(r, k));
-    json_t *root =
-        json_pack("{s:I, s:i, s:o, s:o, s:o, s:i, s:f, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:o}",
-                  "points", (json_int_t)data->n, "dimension", data->d, "classes",
-                  bdml_classes_json(data), "settings", bdml_settings_json(h, o), "scale",
-                  bdml_word_json(BDML_WORDS(SCALE), o->prepare.scale.value), "splits", r->splits,
-                  "unseen", o->retrieve.unseen.value, "test_fraction",
-                  o->evaluate.test_fraction.value, "seen_classes", s->classes[RETRIEVE_SEEN],
-                  "unseen_classes", s->classes[RETRIEVE_UNSEEN], "train_points",
-                  (json_int_t)s->train, "seen_points", (json_int_t)s->rows[RETRIEVE_SEEN],
-                  "unseen_points", (json_int_t)s->rows[RETRIEVE_UNSEEN], "seed",
-                  (json_int_t)o->general.seed.value, "methods", list);
+    bdml_json_put(&root, "points", json_integer(data->n));
+    bdml_json_put(&root, "dimension", json_integer(data->d));
+    bdml_json_put(&root, "settings", bdml_settings_json(h, o));
+    bdml_json_put(&root, "scale", bdml_word_json(BDML_WORDS(SCALE), o->prepare.scale.value));
+    bdml_json_put(&root, "splits", json_integer(r->splits));
+    bdml_json_put(&root, "test_fraction", json_real(o->evaluate.test_fraction.value));
+    bdml_json_put(&root, "seed", json_integer((json_int_t)o->general.seed.value));
+    bdml_json_put(&root, "methods", list);
     if (data->source) bdml_json_put(&root, "data", bdml_json_text(data->source));
     return bdml_result_text(h, root, json);
 }

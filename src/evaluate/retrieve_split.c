@@ -1,7 +1,10 @@
-/* retrieve_split.c - classes to learn from and classes kept apart.
+/* retrieve_split.c - what to learn from and what is kept apart.
  *
- * A share of the classes is unseen. Of each other class test-fraction of the rows are kept from training as well, so
- * that both scopes are searched alike: among rows that no training saw, each query without itself. */
+ * Classes: a share of them is unseen. Of each other class test-fraction of the rows are kept from training as well, so
+ * that both scopes are searched alike: among rows that no training saw, each query without itself.
+ *
+ * Queries: test-fraction of them are unseen, the others are learned from and searched for as well. Either looks among
+ * all documents. */
 #include "evaluate/retrieve.h"
 
 #include <stdlib.h>
@@ -11,9 +14,15 @@ static const uint64_t CLASS_STREAM = (uint64_t)1 << 61;
 
 void retrieve_split_free(retrieve_split *s)
 {
-    free(s->order);
+    free(s->learn);
+    for (int k = 0; k < RETRIEVE_SCOPES; k++) {
+        free(s->scope[k].row);
+        free(s->scope[k].query);
+    }
     *s = (retrieve_split){0};
 }
+
+/* ---- classes ---------------------------------------------------------------------------------------------- */
 
 /* unseen[c] for the classes that have rows. */
 static bdml_status split_classes(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
@@ -47,40 +56,94 @@ done:
     return status;
 }
 
-bdml_status retrieve_split_make(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+static bdml_status make_classes(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                                 int split, retrieve_split *s)
 {
     bdml_status status = BDML_OK;
-    unsigned char *unseen = NULL;
-    int64_t *row = NULL, *part = NULL, seen = 0, at;
+    retrieve_search *unseen = &s->scope[RETRIEVE_UNSEEN], *seen = &s->scope[RETRIEVE_SEEN];
+    unsigned char *kept = NULL;
+    int64_t *row = NULL, *part = NULL, count = 0;
     int32_t *y = NULL;
 
-    *s = (retrieve_split){0};
-    BDML_NEW(h, unseen, data->classes);
-    BDML_NEW(h, s->order, data->n);
+    BDML_NEW(h, kept, data->classes);
+    BDML_NEW(h, s->learn, data->n);
+    BDML_NEW(h, unseen->row, data->n);
+    BDML_NEW(h, seen->row, data->n);
     BDML_NEW(h, row, data->n);
     BDML_NEW(h, part, data->n);
     BDML_NEW(h, y, data->n);
-    BDML_GO(split_classes(h, o, data, split, unseen, s));
+    BDML_GO(split_classes(h, o, data, split, kept, s));
     for (int64_t i = 0; i < data->n; i++) {
-        if (unseen[data->y[i]]) continue;
-        y[seen] = data->y[i];
-        row[seen++] = i;
+        if (kept[data->y[i]]) {
+            unseen->row[unseen->rows++] = i;
+            continue;
+        }
+        y[count] = data->y[i];
+        row[count++] = i;
     }
-    BDML_GO(bdml_split_random(h, seen, y, o->evaluate.test_fraction.value,
+    BDML_GO(bdml_split_random(h, count, y, o->evaluate.test_fraction.value,
                               (uint64_t)o->general.seed.value, (uint64_t)split, part, &s->train));
-    s->rows[RETRIEVE_UNSEEN] = data->n - seen;
-    s->rows[RETRIEVE_SEEN] = seen - s->train;
-    for (int64_t k = 0; k < s->train; k++) s->order[k] = row[part[k]];
-    at = s->train;
-    for (int64_t i = 0; i < data->n; i++)
-        if (unseen[data->y[i]]) s->order[at++] = i;
-    for (int64_t k = s->train; k < seen; k++) s->order[at++] = row[part[k]];
+    for (int64_t k = 0; k < s->train; k++) s->learn[k] = row[part[k]];
+    for (int64_t k = s->train; k < count; k++) seen->row[seen->rows++] = row[part[k]];
 done:
-    free(unseen);
+    free(kept);
     free(row);
     free(part);
     free(y);
+    return status;
+}
+
+/* ---- queries ---------------------------------------------------------------------------------------------- */
+
+/* All documents are searched. What nothing belongs to asks nothing, and is not learned from. */
+static bdml_status make_queries(bdml_handle *h, const bdml_options *o, const retrieve_data *data,
+                                int split, retrieve_split *s)
+{
+    bdml_status status = BDML_OK;
+    int64_t documents = data->rows->n - data->queries, count = 0, learned = 0;
+    int64_t *asks = NULL, *order = NULL;
+
+    BDML_NEW(h, asks, data->queries);
+    BDML_NEW(h, order, data->queries);
+    for (int64_t k = 0; k < data->answers->count; k++) {
+        int64_t query = data->answers->line[k].query;
+        if (count == 0 || asks[count - 1] != query) asks[count++] = query;
+    }
+    if (count < 2)
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA,
+                          "%lld of %lld queries has relevant documents: one is needed to learn "
+                          "from and another to test by",
+                          (long long)count, (long long)data->queries));
+    BDML_GO(bdml_split_random(h, count, NULL, o->evaluate.test_fraction.value,
+                              (uint64_t)o->general.seed.value, (uint64_t)split, order, &learned));
+    s->train = learned + documents;
+    BDML_NEW(h, s->learn, s->train);
+    for (int64_t k = 0; k < learned; k++) s->learn[k] = asks[order[k]];
+    for (int64_t k = 0; k < documents; k++) s->learn[learned + k] = data->queries + k;
+    for (int scope = 0; scope < RETRIEVE_SCOPES; scope++) {
+        retrieve_search *search = &s->scope[scope];
+        int64_t from = scope == RETRIEVE_SEEN ? 0 : learned;
+        search->queries = scope == RETRIEVE_SEEN ? learned : count - learned;
+        search->rows = documents;
+        BDML_NEW(h, search->query, search->queries);
+        BDML_NEW(h, search->row, documents);
+        for (int64_t k = 0; k < search->queries; k++) search->query[k] = asks[order[from + k]];
+        for (int64_t k = 0; k < documents; k++) search->row[k] = data->queries + k;
+    }
+done:
+    free(asks);
+    free(order);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- */
+
+bdml_status retrieve_split_make(bdml_handle *h, const bdml_options *o, const retrieve_data *data,
+                                int split, retrieve_split *s)
+{
+    *s = (retrieve_split){0};
+    bdml_status status = data->answers ? make_queries(h, o, data, split, s)
+                                       : make_classes(h, o, data->rows, split, s);
     if (status != BDML_OK) retrieve_split_free(s);
     return status;
 }
@@ -109,17 +172,9 @@ done:
     return status;
 }
 
-bdml_status retrieve_train_rows(bdml_handle *h, const bdml_dataset *data, const retrieve_split *s,
+bdml_status retrieve_train_rows(bdml_handle *h, const retrieve_data *data, const retrieve_split *s,
                                 bdml_dataset **out)
 {
-    BDML_TRY(bdml_dataset_subset(h, data, s->train, s->order, out));
-    return close_gaps(h, *out);
-}
-
-bdml_status retrieve_scope_rows(bdml_handle *h, const bdml_dataset *data, const retrieve_split *s,
-                                retrieve_scope scope, bdml_dataset **out)
-{
-    const int64_t *row = s->order + s->train;
-    if (scope == RETRIEVE_SEEN) row += s->rows[RETRIEVE_UNSEEN];
-    return bdml_dataset_subset(h, data, s->rows[scope], row, out);
+    BDML_TRY(bdml_dataset_subset(h, data->rows, s->train, s->learn, out));
+    return (*out)->y ? close_gaps(h, *out) : BDML_OK;
 }

@@ -139,3 +139,29 @@ bdml_status bdml_constraints_combine(bdml_handle *h, int64_t n, int kind, const 
     return kind == BDML_KIND_PAIR ? build_pairs(h, n, lists, out)
                                   : build_triplets(h, n, lists, triplets, triplet, weight, out);
 }
+
+bdml_status bdml_constraints_as_pairs(bdml_handle *h, const bdml_constraints *c,
+                                      bdml_constraints **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_lists lists = {0};
+    unsigned char *listed = NULL; /* per pair */
+
+    *out = NULL;
+    BDML_NEW(h, listed, c->pairs);
+    for (int64_t k = 0; k < c->targets; k++) {
+        int32_t p = c->target[k];
+        if (!listed[p]) BDML_GO(bdml_pairs_add(h, &lists.target, c->pi[p], c->pj[p]));
+        listed[p] = 1;
+    }
+    for (int64_t t = 0; t < c->m; t++) {
+        int32_t p = c->far[t];
+        if (!listed[p]) BDML_GO(bdml_pairs_add(h, &lists.impostor, c->pi[p], c->pj[p]));
+        listed[p] = 1;
+    }
+    status = build_pairs(h, c->n, &lists, out);
+done:
+    bdml_lists_free(&lists);
+    free(listed);
+    return status;
+}

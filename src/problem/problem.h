@@ -80,8 +80,12 @@ void bdml_lists_free(bdml_lists *lists);
  * Objective: the target pairs. A row that is both target and impostor of another is no triplet, but
  * counts as a contradiction. */
 bdml_status bdml_constraints_combine(bdml_handle *h, int64_t n, int kind, const bdml_lists *lists,
-                                     int64_t triplets, const int32_t *triplet,
-                                     const double *weight, bdml_constraints **out);
+                                     int64_t triplets, const int32_t *triplet, const double *weight,
+                                     bdml_constraints **out);
+
+/* The pairs of constraints: targets are to be near, the far pairs that are no target are to be apart. */
+bdml_status bdml_constraints_as_pairs(bdml_handle *h, const bdml_constraints *c,
+                                      bdml_constraints **out);
 
 /* ---- mining (mine.c, ball.c) ---------------------------------------------------------------------------- */
 
@@ -117,14 +121,38 @@ bool bdml_constraint_files_given(const bdml_constraint_options *o);
 bdml_status bdml_constraint_files_read(bdml_handle *h, const bdml_constraint_options *o, int64_t n,
                                        bdml_constraints **out);
 
-/* The same of the setting relevant-file. */
-bool bdml_relevant_file_alone(const bdml_constraint_options *o);
-/* Triplets of the setting relevant-file, in the distance of the data (relevant.c). */
-bdml_status bdml_relevant_mine(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                               bdml_constraints **out);
-
 /* True when the setting pairs-file names a file and no other constraint file is set. */
 bool bdml_pairs_file_alone(const bdml_constraint_options *o);
+
+/* ---- what belongs to queries (answers.c, relevant.c) ------------------------------------------------------- */
+
+typedef struct bdml_answer {
+    int32_t query, row;
+    double grade;   /* above 0 */
+    int64_t number; /* in the file */
+} bdml_answer;
+typedef struct bdml_answers {
+    bdml_answer *line; /* by query, then as in the file */
+    int64_t count;
+    size_t room;
+} bdml_answers;
+/* A file of lines query,row or query,row,grade; queries are numbered 0 .. queries-1, rows likewise. one_file: queries
+ * are rows themselves, and none is its own answer. */
+bdml_status bdml_answers_read(bdml_handle *h, const char *path, int64_t queries, int64_t rows,
+                              bool one_file, bdml_answers *out);
+/* Those of the queries listed, ascending, which become 0, 1, ...; row r becomes r + moved. */
+bdml_status bdml_answers_of(bdml_handle *h, const bdml_answers *all, int64_t count,
+                            const int64_t *query, int32_t moved, bdml_answers *out);
+void bdml_answers_free(bdml_answers *list);
+
+/* True when the setting relevant-file names a file and no other constraint file is set. */
+bool bdml_relevant_file_alone(const bdml_constraint_options *o);
+/* Triplets from answers about rows of the data, in the distance of the data: what is no answer is mined. */
+bdml_status bdml_answers_mine(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                              const bdml_answers *answers, bdml_constraints **out);
+/* Likewise from those of the setting relevant-file. */
+bdml_status bdml_relevant_mine(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                               bdml_constraints **out);
 
 /* ---- pairs with the answer (labelled.c) --------------------------------------------------------------- */
 

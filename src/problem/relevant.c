@@ -1,5 +1,5 @@
-/* relevant.c - constraints from positives alone: lines query,row[,grade] say what belongs to a query, nothing says what
- * does not (setting relevant-file).
+/* relevant.c - constraints from positives alone: answers say what belongs to a query, nothing says what does not
+ * (setting relevant-file).
  *
  *     triplets (q, p, u) of weight g(p)            p relevant to q with grade g, u of the corpus and not known to be
  *     triplets (q, p, u) of weight g(p) - g(u)     both relevant, u with a smaller grade
@@ -14,17 +14,14 @@
 
 #include "linalg/linalg.h"
 #include "neighbors/neighbors.h"
-#include "problem/lines.h"
+#include "problem/problem.h"
 
-enum { REACH = 100, TRIES = 10 }; /* TRIES: random rows looked at for each that is asked for */
+enum {
+    REACH = 100,
+    TRIES = 10, /* random rows looked at for each that is asked for */
+    BLOCK = 256 /* queries that are searched at a time */
+};
 static const uint64_t STREAM_RANDOM = (uint64_t)0x72656c << 40; /* of each query */
-
-/* A line of the file. */
-typedef struct answer {
-    int32_t query, row;
-    double grade;
-    int64_t number; /* in the file */
-} answer;
 
 typedef struct miner {
     bdml_handle *h;
@@ -32,9 +29,8 @@ typedef struct miner {
     int impostors;
     double guard2; /* squared */
     uint64_t seed;
-    answer *line; /* by query, then as in the file */
+    const bdml_answer *line; /* by query, then as in the file */
     int64_t lines;
-    size_t room;
     int32_t *corpus;
     int64_t documents;
     int32_t *rows; /* triplets */
@@ -43,55 +39,6 @@ typedef struct miner {
     size_t row_room, weight_room;
     bdml_pairs target;
 } miner;
-
-/* ---- file ------------------------------------------------------------------------------------------------ */
-
-static bdml_status read_grade(bdml_handle *h, const bdml_input *in, const bdml_field *f,
-                              double *out)
-{
-    if (bdml_parse_double(h->c_locale, f->text, f->n, out) && isfinite(*out) && *out > 0.0)
-        return BDML_OK;
-    return bdml_fail(h, BDML_ERR_DATA,
-                     "%s: line %lld, column 3: '%.*s' is not a grade; grades are above 0, and what "
-                     "is not relevant has no line",
-                     bdml_input_name(in), (long long)bdml_input_line_number(in),
-                     (int)BDML_MIN(f->n, (size_t)40), f->text);
-}
-
-static bdml_status read_lines(miner *s, bdml_input *in)
-{
-    bdml_handle *h = s->h;
-    bool first = true;
-    for (;;) {
-        bdml_field fields[BDML_FIELDS + 1];
-        int32_t v[2];
-        double grade = 1.0;
-        int count;
-        BDML_TRY(bdml_fields_next(h, in, &first, fields, &count));
-        if (count == 0) break;
-        if (count != 2 && count != 3)
-            return bdml_fail(h, BDML_ERR_DATA,
-                             "%s: line %lld has %d columns; a relevant-file has query,row or "
-                             "query,row,grade",
-                             bdml_input_name(in), (long long)bdml_input_line_number(in), count);
-        for (int c = 0; c < 2; c++)
-            BDML_TRY(bdml_field_row(h, in, c, &fields[c], s->data->n, &v[c]));
-        BDML_TRY(bdml_rows_differ(h, in, 0, 2, v));
-        if (count == 3) BDML_TRY(read_grade(h, in, &fields[2], &grade));
-        BDML_TRY(bdml_grow(h, &s->line, &s->room, (size_t)s->lines + 1, sizeof *s->line));
-        s->line[s->lines] = (answer){v[0], v[1], grade, s->lines};
-        s->lines++;
-    }
-    if (s->lines > 0) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_DATA, "%s: there is no line query,row in it", bdml_input_name(in));
-}
-
-static int by_query(const void *a, const void *b)
-{
-    const answer *x = a, *y = b;
-    if (x->query != y->query) return x->query < y->query ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
 
 static bdml_status find_corpus(miner *s)
 {
@@ -117,7 +64,7 @@ static double distance2(const miner *s, int32_t i, int32_t j)
     return sum;
 }
 
-static bdml_status add(miner *s, const answer *p, int32_t u, double weight)
+static bdml_status add(miner *s, const bdml_answer *p, int32_t u, double weight)
 {
     const int32_t row[3] = {p->query, p->row, u};
     BDML_TRY(bdml_grow(s->h, &s->rows, &s->row_room, 3 * (size_t)s->m + 3, sizeof *s->rows));
@@ -128,8 +75,8 @@ static bdml_status add(miner *s, const answer *p, int32_t u, double weight)
 }
 
 /* Not the query, none of its lines, none of the triplets from `from` on, and beyond the guard. */
-static bool may_be_impostor(const miner *s, int64_t lines, const answer *line, int64_t from,
-                            const answer *p, int32_t u)
+static bool may_be_impostor(const miner *s, int64_t lines, const bdml_answer *line, int64_t from,
+                            const bdml_answer *p, int32_t u)
 {
     if (u == p->query) return false;
     for (int64_t k = 0; k < lines; k++)
@@ -140,7 +87,7 @@ static bool may_be_impostor(const miner *s, int64_t lines, const answer *line, i
 }
 
 /* Of one line p of a query with so many lines; near: rows of the corpus, nearest first, -1: no more. */
-static bdml_status mine_line(miner *s, int64_t lines, const answer *line, const answer *p,
+static bdml_status mine_line(miner *s, int64_t lines, const bdml_answer *line, const bdml_answer *p,
                              const int32_t *near, bdml_rng *rng)
 {
     int64_t from = s->m;
@@ -166,35 +113,60 @@ static bdml_status mine_line(miner *s, int64_t lines, const answer *line, const 
     return bdml_pairs_add(s->h, &s->target, p->query, p->row);
 }
 
+/* Lines of the query of line k. */
+static int64_t lines_of(const miner *s, int64_t k)
+{
+    int64_t end = k + 1;
+    while (end < s->lines && s->line[end].query == s->line[k].query) end++;
+    return end - k;
+}
+
+/* Of the queries from line k on, at most BLOCK of them, whose rows go to x: the line after them. */
+static int64_t gather(const miner *s, int64_t k, double *x, int64_t *queries)
+{
+    size_t d = (size_t)s->data->d;
+    for (*queries = 0; *queries < BLOCK && k < s->lines; ++*queries) {
+        memcpy(x + (size_t)*queries * d, s->data->x + (size_t)s->line[k].query * d, d * sizeof *x);
+        k += lines_of(s, k);
+    }
+    return k;
+}
+
 static bdml_status mine_queries(miner *s, const bdml_neighbor_options *o)
 {
     bdml_status status = BDML_OK;
     bdml_handle *h = s->h;
     size_t d = (size_t)s->data->d;
-    double *x = NULL;
-    int32_t near[REACH];
+    double *x = NULL, *asked = NULL;
+    int32_t *near = NULL;
+    int64_t queries;
     bdml_index *index = NULL;
 
     BDML_NEW(h, x, (size_t)s->documents * d);
+    BDML_NEW(h, asked, BLOCK * d);
+    BDML_NEW(h, near, BLOCK * REACH);
     for (int64_t i = 0; i < s->documents; i++)
         memcpy(x + (size_t)i * d, s->data->x + (size_t)s->corpus[i] * d, d * sizeof *x);
     const bdml_rows corpus = {s->documents, s->data->d, s->data->d, x, NULL, 0};
     BDML_GO(bdml_index_build(h, o, &corpus, &index));
-    for (int64_t k = 0; k < s->lines;) {
-        const answer *line = s->line + k;
-        int64_t lines = 1;
-        while (k + lines < s->lines && line[lines].query == line->query) lines++;
-        const bdml_rows query = {1,    s->data->d, s->data->d, s->data->x + (size_t)line->query * d,
-                                 NULL, 0};
-        bdml_rng rng = bdml_rng_make(s->seed, STREAM_RANDOM ^ (uint64_t)line->query);
-        BDML_GO(bdml_index_query(h, index, &query, BDML_ANY_CLASS, REACH, near, NULL));
-        for (int64_t l = 0; l < lines; l++)
-            BDML_GO(mine_line(s, lines, line, line + l, near, &rng));
-        k += lines;
+    for (int64_t k = 0, end; k < s->lines; k = end) {
+        end = gather(s, k, asked, &queries);
+        const bdml_rows block = {queries, s->data->d, s->data->d, asked, NULL, 0};
+        BDML_GO(bdml_index_query(h, index, &block, BDML_ANY_CLASS, REACH, near, NULL));
+        for (int64_t q = 0, at = k; q < queries; q++) {
+            const bdml_answer *line = s->line + at;
+            int64_t lines = lines_of(s, at);
+            bdml_rng rng = bdml_rng_make(s->seed, STREAM_RANDOM ^ (uint64_t)line->query);
+            for (int64_t l = 0; l < lines; l++)
+                BDML_GO(mine_line(s, lines, line, line + l, near + q * REACH, &rng));
+            at += lines;
+        }
     }
 done:
     bdml_index_free(index);
     free(x);
+    free(asked);
+    free(near);
     return status;
 }
 
@@ -210,8 +182,8 @@ static bdml_status build(miner *s, bdml_constraints **out)
                                   NULL, all_one ? NULL : s->weight, out);
 }
 
-bdml_status bdml_relevant_mine(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                               bdml_constraints **out)
+bdml_status bdml_answers_mine(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                              const bdml_answers *answers, bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
     const bdml_constraint_options *c = &o->constraints;
@@ -220,21 +192,28 @@ bdml_status bdml_relevant_mine(bdml_handle *h, const bdml_options *o, const bdml
                .data = data,
                .impostors = (int)c->impostors.value,
                .guard2 = guard * guard,
-               .seed = (uint64_t)o->general.seed.value};
-    bdml_input *in = NULL;
+               .seed = (uint64_t)o->general.seed.value,
+               .line = answers->line,
+               .lines = answers->count};
 
-    BDML_GO(bdml_input_open(h, c->relevant_file.value, &in));
-    BDML_GO(read_lines(&s, in));
-    qsort(s.line, (size_t)s.lines, sizeof *s.line, by_query);
     BDML_GO(find_corpus(&s));
     BDML_GO(mine_queries(&s, &o->neighbors));
     status = build(&s, out);
 done:
-    bdml_input_close(in);
-    free(s.line);
     free(s.corpus);
     free(s.rows);
     free(s.weight);
     bdml_pairs_free(&s.target);
+    return status;
+}
+
+bdml_status bdml_relevant_mine(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                               bdml_constraints **out)
+{
+    bdml_answers answers;
+    const char *path = o->constraints.relevant_file.value;
+    BDML_TRY(bdml_answers_read(h, path, data->n, data->n, true, &answers));
+    bdml_status status = bdml_answers_mine(h, o, data, &answers, out);
+    bdml_answers_free(&answers);
     return status;
 }

@@ -217,11 +217,11 @@ static bdml_status write_spectra(study_html *p, const json_t *path, const json_t
 static bdml_status write_retrieval(study_html *p, const json_t *run)
 {
     if (!run) return BDML_OK;
-    heading(p, "Classes that were not trained on", false);
+    heading(p, study_retrieval_title(run), false);
     study_page_retrieval(p, run);
-    return picture(p, "unseen", run,
-                   "A large K lets the classes trained on grow together, and presses others into "
-                   "each other.");
+    return picture(
+        p, "unseen", run,
+        "A large K serves what was trained on, and presses what was not into each other.");
 }
 
 static bdml_status write_body(study_html *p, const json_t *runs)

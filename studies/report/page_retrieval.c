@@ -13,6 +13,17 @@ bool study_is_retrieval(const json_t *run)
     return json_is_object(recall(json_array_get(json_object_get(run, "methods"), 0), 0));
 }
 
+static bool of_queries(const json_t *run)
+{
+    return strcmp(client_string(run, "protocol"), "queries") == 0;
+}
+
+const char *study_retrieval_title(const json_t *run)
+{
+    return of_queries(run) ? "Queries that were not trained on"
+                           : "Classes that were not trained on";
+}
+
 /* "bdml, K = 10", "bdml, chosen", "lda" */
 static void say_name(study_html *p, const json_t *row)
 {
@@ -47,13 +58,19 @@ static const json_t *best_of(const json_t *run)
 void study_say_retrieval(study_html *p, const json_t *run)
 {
     const json_t *methods = json_object_get(run, "methods"), *best = best_of(run);
-    study_html_printf(
-        p,
-        ": whether the nearest row is of the same class, over %.0f splits, among %.0f "
-        "classes that were not trained on. Found: as it is the space does so for "
-        "%.2f %% of their rows; ",
-        client_real(run, "splits"), client_real(run, "unseen_classes"),
-        client_real(recall(json_array_get(methods, 0), 0), "mean"));
+    if (of_queries(run))
+        study_html_printf(p,
+                          ": whether the nearest of %.0f documents belongs to the query, over %.0f "
+                          "splits, of %.0f queries that were not trained on.",
+                          client_real(run, "documents"), client_real(run, "splits"),
+                          client_real(run, "unseen_queries"));
+    else
+        study_html_printf(p,
+                          ": whether the nearest row is of the same class, over %.0f splits, among "
+                          "%.0f classes that were not trained on.",
+                          client_real(run, "splits"), client_real(run, "unseen_classes"));
+    study_html_printf(p, " Found: as it is the space does so for %.2f %%; ",
+                      client_real(recall(json_array_get(methods, 0), 0), "mean"));
     if (best == json_array_get(methods, 0)) {
         fputs("nothing that was learned does better.", p->f);
         return;
@@ -70,10 +87,12 @@ void study_page_retrieval(study_html *p, const json_t *run)
     size_t i;
     json_t *row;
     const json_t *best = best_of(run);
-    fputs("<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>method</th>"
-          "<th>unseen classes %</th><th>to the space as it is</th>"
-          "<th>seen classes %</th><th>to the space as it is</th></tr></thead><tbody>\n",
-          p->f);
+    const char *split = of_queries(run) ? "queries" : "classes";
+    study_html_printf(p,
+                      "<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>method</th>"
+                      "<th>unseen %s %%</th><th>to the space as it is</th>"
+                      "<th>seen %s %%</th><th>to the space as it is</th></tr></thead><tbody>\n",
+                      split, split);
     json_array_foreach(json_object_get(run, "methods"), i, row)
     {
         const char *why = client_string(row, "error");
@@ -97,8 +116,10 @@ void study_page_retrieval(study_html *p, const json_t *run)
         }
         fputs("</tr>\n", p->f);
     }
-    fputs("</tbody></table></div>\n<p class=\"soft\">Recall@1: rows whose nearest other one is of "
-          "their class. ±: standard error of the paired difference, corrected for splits that "
-          "share classes.</p>\n",
-          p->f);
+    study_html_printf(p,
+                      "</tbody></table></div>\n<p class=\"soft\">Recall@1: %s. ±: standard error "
+                      "of the paired difference, corrected for splits that share %s.</p>\n",
+                      of_queries(run) ? "queries whose nearest document belongs to them"
+                                      : "rows whose nearest other one is of their class",
+                      split);
 }
