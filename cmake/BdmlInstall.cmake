@@ -2,7 +2,7 @@
 # completions.
 include(CMakePackageConfigHelpers)
 
-install(FILES include/bdml/bdml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdml COMPONENT dev)
+install(FILES include/bdml/bdml.h include/bdml/comm.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bdml COMPONENT dev)
 install(TARGETS bdml_shared bdml_static EXPORT bdml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)

@@ -80,7 +80,7 @@ check "SONAME" sh -c "objdump -p '$libdir'/libbdml.so | grep -q 'SONAME *libbdml
 nm -D --defined-only "$libdir/libbdml.so" | awk '{print $3}' | grep -v '^bdml_' >"$work/foreign"
 check "only bdml_ symbols exported" test ! -s "$work/foreign"
 # Everything that the header declares is exported, and nothing else.
-grep -A2 BDML_API "$BDML_SOURCE/include/bdml/bdml.h" | grep -o 'bdml_[a-z_]*(' | tr -d '(' | sort -u >declared
+grep -hA2 BDML_API "$BDML_SOURCE"/include/bdml/bdml.h "$BDML_SOURCE"/include/bdml/comm.h | grep -o 'bdml_[a-z_]*(' | tr -d '(' | sort -u >declared
 nm -D --defined-only "$libdir/libbdml.so" | awk '{print $3}' | sort -u >exported
 check "exports are exactly the header's functions" diff declared exported
 check "the installed command runs" "$root/bin/bdml" version

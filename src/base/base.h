@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/options.h"
 #include "bdml/bdml.h"
 
@@ -97,6 +98,8 @@ struct bdml_handle {
     char *text[BDML_OPT_COUNT]; /* of the settings that were given, as they were; else NULL */
     double *reference_map;      /* what options.reference_map borrows (given_map.c) */
     locale_t c_locale;          /* number text never depends on the host program's locale */
+
+    const bdml_comm *comm; /* borrowed; never NULL */
 
     bdml_progress_fn progress;
     void *progress_user;

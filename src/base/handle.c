@@ -26,6 +26,7 @@ bdml_status bdml_create(bdml_handle **out)
     if (!h) return BDML_ERR_MEMORY;
     h->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     h->phase_since = bdml_now();
+    h->comm = &bdml_comm_serial;
     if (!h->c_locale) {
         bdml_free(h);
         return BDML_ERR_MEMORY;

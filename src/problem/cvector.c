@@ -2,8 +2,6 @@
  * however many threads there are. */
 #include "problem/cvector.h"
 
-const bdml_comm bdml_comm_serial = {.size = 1};
-
 /* What a sum over ranks begins with on this one: the start counts once. */
 static double begin(const bdml_cspace *s, double start)
 {

@@ -1,4 +1,4 @@
-/* cvector.h - vectors over constraints, one number each, and the communicator that their sums pass.
+/* cvector.h - vectors over constraints, one number each, whose sums pass a communicator (bdml/comm.h).
  *
  * The seam. A solve may be split over ranks (processes, machines, or threads in a test), each with a
  * part of the constraints, of the target pairs, and the rows that these name. What is indexed by a
@@ -10,7 +10,8 @@
  *
  * and only through `sum` and `max` of bdml_comm, by the functions of this file, of the margin operator
  * (adjoint, objective, products, means), of the terms and the active list of the solver and of the
- * weights of the paper; beside them by reduce.c (the scatter) and where a solve asks whether to stop. A
+ * weights of the paper; beside them by reduce.c (the scatter), newton.c (the free constraints), result.c and
+ * state.c (what is handed out is of all ranks) and where a solve asks whether to stop. A
  * solve takes its decisions from numbers that have passed there, so that all ranks take the same ones:
  * `sum` and `max` must leave the same bits on every rank. For a device the same calls are the list of
  * what has to exist there. */
@@ -18,39 +19,6 @@
 #define BDML_CVECTOR_H
 
 #include "base/base.h"
-
-typedef struct bdml_comm {
-    /* Replace a[0..count) by its sum, or maximum, over all ranks. Every rank makes the same calls in
-     * the same order. Not called when size is 1. */
-    void (*sum)(void *user, int64_t count, double *a);
-    void (*max)(void *user, int64_t count, double *a);
-    int rank, size;
-    void *user;
-} bdml_comm;
-
-extern const bdml_comm bdml_comm_serial; /* one rank, which is all there is */
-
-static inline void bdml_comm_sum(const bdml_comm *comm, int64_t count, double *a)
-{
-    if (comm->size > 1) comm->sum(comm->user, count, a);
-}
-
-static inline double bdml_comm_total(const bdml_comm *comm, double a)
-{
-    bdml_comm_sum(comm, 1, &a);
-    return a;
-}
-
-static inline double bdml_comm_largest(const bdml_comm *comm, double a)
-{
-    if (comm->size > 1) comm->max(comm->user, 1, &a);
-    return a;
-}
-
-static inline double bdml_comm_least(const bdml_comm *comm, double a)
-{
-    return comm->size > 1 ? -bdml_comm_largest(comm, -a) : a;
-}
 
 /* Constraints, all or some of a problem's: as many numbers has a vector over them. */
 typedef struct bdml_cspace {

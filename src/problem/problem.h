@@ -58,6 +58,19 @@ bdml_status bdml_constraints_merge(bdml_handle *h, const bdml_constraints *a,
 bdml_status bdml_constraints_copy(bdml_handle *h, const bdml_constraints *c,
                                   bdml_constraints **out);
 
+/* ---- shares (share.c) ---------------------------------------------------------------------------------- */
+
+/* What a rank holds of constraints that all know: those from number `first` on, as many as any other rank, the target
+ * pairs likewise, and what they name, numbered anew. */
+typedef struct bdml_share {
+    int64_t first;
+    bdml_constraints *c;
+    int64_t *row; /* row[i]: row i of the share, as a row of the data */
+} bdml_share;
+bdml_status bdml_share_make(bdml_handle *h, const bdml_comm *comm, const bdml_constraints *c,
+                            bdml_share *out);
+void bdml_share_free(bdml_share *s);
+
 /* ---- lists of pairs (combine.c) ----------------------------------------------------------------------- */
 
 /* Ordered pairs of rows (i, j) that grow. */

@@ -22,14 +22,14 @@ bool bdml_active_misses(const bdml_engine *e)
     return bdml_comm_largest(terms->space.comm, missed) > 0.0;
 }
 
-int64_t bdml_active_count(const bdml_engine *e)
+double bdml_active_count(const bdml_engine *e)
 {
     const bdml_terms *terms = &e->scaled.terms;
     const bdml_dual *dual = &e->dual;
-    int64_t count = 0;
+    double count = 0.0;
     for (int64_t t = 0; t < terms->space.count; t++)
         count += dual->y[t] > 0.0 || dual->v[t] < dual->aim * terms->b[t];
-    return count;
+    return bdml_comm_total(terms->space.comm, count);
 }
 
 void bdml_active_scatter(const bdml_engine *e, const double *from, double *y)

@@ -21,6 +21,14 @@ typedef struct bdml_form {
 
 extern const bdml_form bdml_full_form, bdml_diagonal_form;
 
+/* Points and constraints. */
+typedef struct bdml_statement {
+    int64_t n;
+    const double *x;
+    int64_t ld;
+    const bdml_constraints *c;
+} bdml_statement;
+
 struct bdml_problem {
     const bdml_form *form;
     int64_t n;
@@ -28,6 +36,11 @@ struct bdml_problem {
     const double *x; /* borrowed, as c, objective and comm */
     int64_t ld;
     const bdml_constraints *c;
+    /* The problem as all ranks know it, borrowed: what is above, but where that is a share of it. Multipliers of
+     * settings, results and states are of these constraints; those of this rank begin with number share.first. */
+    bdml_statement stated;
+    bdml_share share;
+    double *share_x;
     const double *objective; /* or NULL */
     const bdml_comm *comm;
     bool exact;                 /* nothing but rounding was dropped by the reduction */
@@ -37,10 +50,9 @@ struct bdml_problem {
     bdml_operator A;            /* over the reduced points */
 };
 
-bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
-                               const double *x, int64_t ld, const bdml_constraints *c,
-                               const double *objective, const bdml_form *form, bool reduce,
-                               bdml_problem **out);
+bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
+                               const bdml_statement *own, const double *objective,
+                               const bdml_form *form, bool reduce, bdml_problem **out);
 /* The same problem in the whole space, kept with p. */
 bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p);
 /* Fill basis or kept, r, exact; z: n x r reduced points out (NULL: x itself serves). */
@@ -102,14 +114,17 @@ typedef struct bdml_active {
 
 /* Semismooth Newton method (newton.c). */
 typedef struct bdml_newton {
-    int room;     /* free constraints at most; 0: the method is not used */
-    size_t width; /* numbers of a constraint in the eigenbasis */
-    int count;    /* free constraints, and their places in the active list */
+    int room;        /* free constraints at most; 0: the method is not used */
+    size_t width;    /* numbers of a constraint in the eigenbasis */
+    int count;       /* free constraints of all ranks, room + 1: too many; by rank: */
+    int first, mine; /* those of this one, and their places in its active list */
     int64_t *free;
-    double *V, *H, *factor;                        /* width x room; room x room */
-    double *far, *near;                            /* r x room: differences, rotated */
-    double *raw;                                   /* r x room */
-    bdml_derivative D;                             /* of the projection */
+    double *counts;         /* of each rank */
+    double *q, *u, *y;      /* room: of every free constraint, at the beginning of a step */
+    double *V, *H, *factor; /* width x room; room x room */
+    double *far, *near;     /* r x room: differences, rotated */
+    double *raw;            /* r x room */
+    bdml_derivative D;      /* of the projection */
     double *along_c, *along_tau, *gradient, *step; /* room */
     double sigma, ridge;
     double started_at; /* gap when the method took over */
@@ -159,7 +174,8 @@ typedef struct bdml_course {
     double stall_gap;        /* gap when it last fell by much, and when that was */
     int64_t stall_since;
     bool table_star;
-    bdml_solve_state state; /* of the last whole round, when there is someone to save it */
+    bdml_solve_state state; /* of the last whole round, when there is someone to save it; */
+    bool state_summed;      /* that of all ranks, no longer the part of this one */
     double saved_at;        /* when it was given away */
 } bdml_course;
 
@@ -212,7 +228,7 @@ static inline bool bdml_stop_cut(bdml_stop stop) /* a limit or the user */
 void bdml_active_gather(bdml_engine *e);  /* t and terms of the listed */
 void bdml_active_rebuild(bdml_engine *e); /* from v and y of all constraints at M */
 bool bdml_active_misses(const bdml_engine *e);
-int64_t bdml_active_count(const bdml_engine *e); /* with y > 0 or missed, on this rank */
+double bdml_active_count(const bdml_engine *e); /* with y > 0 or missed, on all ranks */
 void bdml_active_scatter(const bdml_engine *e, const double *from, double *y); /* 0 elsewhere */
 /* v = values of the listed at M, row-weighted; S = g - A*y over the listed */
 void bdml_active_forward(bdml_engine *e, const double *M, double *v);

@@ -64,7 +64,8 @@ static void put_hash(double *at, uint64_t hash)
 static uint64_t points_hash(const bdml_problem *p)
 {
     uint64_t hash = 0;
-    for (int64_t i = 0; i < p->n; i++) hash = mix_doubles(hash, (size_t)p->d, p->x + i * p->ld);
+    const bdml_statement *s = &p->stated;
+    for (int64_t i = 0; i < s->n; i++) hash = mix_doubles(hash, (size_t)p->d, s->x + i * s->ld);
     return hash;
 }
 
@@ -80,13 +81,13 @@ static uint64_t constraints_hash(const bdml_constraints *c)
 
 void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, double *identity)
 {
-    size_t d = (size_t)p->d, metric = p->form->row_ops->size(p->d, 0), m = (size_t)p->c->m;
+    size_t d = (size_t)p->d, metric = p->form->row_ops->size(p->d, 0), m = (size_t)p->stated.c->m;
     memset(identity, 0, sizeof *identity * BDML_IDENTITY_SIZE);
-    identity[SIZE_N] = (double)p->n;
+    identity[SIZE_N] = (double)p->stated.n;
     identity[SIZE_D] = p->d;
     put_hash(identity + POINTS, points_hash(p));
-    identity[CONSTRAINT_COUNT] = (double)p->c->m;
-    put_hash(identity + CONSTRAINTS, constraints_hash(p->c));
+    identity[CONSTRAINT_COUNT] = (double)p->stated.c->m;
+    put_hash(identity + CONSTRAINTS, constraints_hash(p->stated.c));
     put_hash(identity + OBJECTIVE, mix_doubles(1, d * d, p->objective));
     identity[DIAGONAL] = p->form == &bdml_diagonal_form;
     identity[SET] = (double)s->set;

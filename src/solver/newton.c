@@ -13,7 +13,8 @@
  *
  * P_D' the derivative of the projection: in the eigenbasis, divided differences off the diagonal
  * and the face's projector on it. Only the free constraints enter the system, which is dense and
- * of their number. (Zhao, Sun and Toh 2010 do this for the positive semidefinite cone.) */
+ * of their number. (Zhao, Sun and Toh 2010 do this for the positive semidefinite cone.) Where constraints are split
+ * over ranks each has the data of all free ones, and solves the system for itself. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
@@ -50,26 +51,37 @@ bdml_status bdml_newton_init(bdml_engine *e)
 {
     bdml_status status = BDML_OK;
     bdml_newton *n = &e->newton;
-    size_t r = (size_t)e->X.r, m = (size_t)e->scaled.terms.space.count;
+    size_t r = (size_t)e->X.r, m = (size_t)e->scaled.terms.space.total;
 
     n->width = e->X.ops->width(e->X.r);
     size_t room = BDML_MIN(MOST_NUMBERS / n->width, (size_t)MOST_ROOM);
     room = BDML_MIN(room, m);
     bool smooth = !e->s->hard && e->s->loss == BDML_LOSS_SQUARED_HINGE;
-    /* an optimum has some multiple of r tight constraints: less room is of no use. Its system is over
-     * the free constraints of all ranks, which no rank has. */
-    bool apart = e->p->comm->size > 1;
-    if (smooth || apart || !e->scaled.set.ops->face || room < BDML_MIN(4 * r, m)) return BDML_OK;
+    /* an optimum has some multiple of r tight constraints: less room is of no use */
+    if (smooth || !e->scaled.set.ops->face || room < BDML_MIN(4 * r, m)) return BDML_OK;
     n->room = (int)room;
     const struct {
         double **array;
         size_t numbers;
     } wanted[] = {
-        {&n->V, n->width * room}, {&n->H, room * room}, {&n->factor, room * room},
-        {&n->far, r * room},      {&n->near, r * room}, {&n->raw, r * room},
-        {&n->D.root, r * r},      {&n->D.mid, r},       {&n->D.c, r},
-        {&n->D.tau, r},           {&n->along_c, room},  {&n->along_tau, room},
-        {&n->gradient, room},     {&n->step, room},
+        {&n->V, n->width * room},
+        {&n->H, room * room},
+        {&n->factor, room * room},
+        {&n->far, r * room},
+        {&n->near, r * room},
+        {&n->raw, r * room},
+        {&n->D.root, r * r},
+        {&n->D.mid, r},
+        {&n->D.c, r},
+        {&n->D.tau, r},
+        {&n->along_c, room},
+        {&n->along_tau, room},
+        {&n->gradient, room},
+        {&n->step, room},
+        {&n->q, room},
+        {&n->u, room},
+        {&n->y, room},
+        {&n->counts, (size_t)e->p->comm->size},
     };
     BDML_NEW(e->h, n->free, room);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -83,9 +95,9 @@ done:
 
 void bdml_newton_free(bdml_newton *n)
 {
-    double *arrays[] = {n->V,       n->H,         n->factor,   n->far, n->near,
-                        n->raw,     n->D.root,    n->D.mid,    n->D.c, n->D.tau,
-                        n->along_c, n->along_tau, n->gradient, n->step};
+    double *arrays[] = {n->V,       n->H,         n->factor,   n->far,   n->near, n->raw,
+                        n->D.root,  n->D.mid,     n->D.c,      n->D.tau, n->q,    n->u,
+                        n->along_c, n->along_tau, n->gradient, n->step,  n->y,    n->counts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(n->free);
 }
@@ -97,10 +109,10 @@ bool bdml_newton_pays(const bdml_engine *e)
     double iterations = (double)e->course.iterations;
     if (n->room == 0 || n->off) return false;
     if (!e->bounds.have_best && iterations < FIRST_ORDER_MOST) return false;
-    double free = (double)bdml_active_count(e);
+    double free = bdml_active_count(e);
     if (free > n->room) return false;
     double first_order =
-        ops->work(e->X.r) + 4.0 * (double)e->active.terms.space.count * ops->row_work(e->X.r);
+        ops->work(e->X.r) + 4.0 * e->active.terms.space.total * ops->row_work(e->X.r);
     double newton = free * free * ((double)n->width + free / 3.0) + 4.0 * first_order;
     return e->dual.warm || iterations * first_order > FIRST_ORDER_SHARE * newton;
 }
@@ -136,26 +148,55 @@ static inline double clip(double y, double u)
     return y <= 0.0 ? 0.0 : y < u ? y : u;
 }
 
-/* |clip(y + grad) - y|, and the list of free constraints: those that a small step would move. */
+static double gradient_at(const bdml_terms *p, const double *v, const double *y, int64_t k)
+{
+    return p->b[k] - v[k] - p->q[k] * y[k];
+}
+
+/* |clip(y + grad) - y|, and the list of free constraints: those that a small step would move. Those of all ranks are
+ * numbered by rank; this one's begin with n->first. */
 static double select_free(const bdml_terms *p, const double *v, const double *y, bdml_newton *n)
 {
-    double sum = 0.0;
-    n->count = 0;
+    const bdml_comm *comm = p->space.comm;
+    double sum = 0.0, before = 0.0, total = 0.0;
+    int64_t mine = 0;
     for (int64_t k = 0; k < p->space.count; k++) {
-        double g = p->b[k] - v[k] - p->q[k] * y[k], move = clip(y[k] + g, p->u[k]) - y[k];
+        double g = gradient_at(p, v, y, k), move = clip(y[k] + g, p->u[k]) - y[k];
         sum += move * move;
         bool held = (y[k] <= 0.0 && g <= 0.0) || (y[k] >= p->u[k] && g >= 0.0);
         if (held) continue;
-        if (n->count < n->room) {
-            n->free[n->count] = k;
-            n->gradient[n->count] = g;
-        }
-        n->count++;
+        if (mine < n->room) n->free[mine] = k;
+        mine++;
     }
-    return sqrt(sum);
+    bdml_comm_counts(comm, mine, n->counts);
+    for (int rank = 0; rank < comm->size; rank++) {
+        before += rank < comm->rank ? n->counts[rank] : 0.0;
+        total += n->counts[rank];
+    }
+    n->count = total <= n->room ? (int)total : n->room + 1;
+    n->mine = total <= n->room ? (int)mine : 0;
+    n->first = total <= n->room ? (int)before : 0;
+    return sqrt(bdml_comm_total(comm, sum));
 }
 
 /* ---- the Newton system ---------------------------------------------------------------------- */
+
+/* Gradient, curvature, bound and multiplier of every free constraint, at y0. Who has none of a number adds 0 to it. */
+static void gather_free(bdml_engine *e)
+{
+    bdml_newton *n = &e->newton;
+    const bdml_active *a = &e->active;
+    double *gathered[] = {n->gradient, n->q, n->u, n->y};
+    for (int i = 0; i < 4; i++) memset(gathered[i], 0, sizeof(double) * (size_t)n->count);
+    for (int j = 0; j < n->mine; j++) {
+        int64_t k = n->free[j];
+        n->gradient[n->first + j] = gradient_at(&a->terms, a->v, a->y0, k);
+        n->q[n->first + j] = a->terms.q[k];
+        n->u[n->first + j] = a->terms.u[k];
+        n->y[n->first + j] = a->y0[k];
+    }
+    for (int i = 0; i < 4; i++) bdml_comm_sum(e->p->comm, n->count, gathered[i]);
+}
 
 /* to(:, k) = Q' (difference of the far or near pair of free constraint k), times sqrt(w). */
 static void rotate(bdml_engine *e, const int32_t *pair, double *to)
@@ -163,16 +204,15 @@ static void rotate(bdml_engine *e, const int32_t *pair, double *to)
     bdml_newton *n = &e->newton;
     const bdml_active *a = &e->active;
     int r = e->X.r;
-    for (int k = 0; k < n->count; k++) {
-        int64_t place = n->free[k], t = a->t[place];
-        double *f = COL(n->raw, r, k), w = sqrt(a->terms.w[place]);
-        if (pair[t] < 0) {
-            for (int i = 0; i < r; i++) f[i] = 0.0;
-            continue;
-        }
+    memset(n->raw, 0, sizeof *n->raw * (size_t)r * (size_t)n->count);
+    for (int j = 0; j < n->mine; j++) {
+        int64_t place = n->free[j], t = a->t[place];
+        double *f = COL(n->raw, r, n->first + j), w = sqrt(a->terms.w[place]);
+        if (pair[t] < 0) continue;
         bdml_margin_difference(e->p->A.margin, pair[t], f);
         for (int i = 0; i < r; i++) f[i] *= w;
     }
+    bdml_comm_sum(e->p->comm, (int64_t)r * n->count, n->raw);
     e->X.ops->rotate(r, e->at.T, n->count, n->raw, to);
 }
 
@@ -209,7 +249,7 @@ static void assemble(bdml_engine *e, double residual)
         double *column = COL(n->H, m, j);
         double c = n->sigma * n->along_c[j], tau = n->sigma * n->along_tau[j];
         for (int i = j; i < m; i++) column[i] += c * n->along_c[i] - tau * n->along_tau[i];
-        column[j] += e->active.terms.q[n->free[j]];
+        column[j] += n->q[j];
         trace += column[j];
     }
     double ridge = n->ridge * trace / m + 1e-6 * n->sigma * BDML_MIN(residual, 1.0);
@@ -218,7 +258,7 @@ static void assemble(bdml_engine *e, double residual)
 
 /* Solve H step = gradient; a variable at its bound whose step leads out is held and the rest
  * solved again. */
-static bool solve(bdml_newton *n, const double *u, const double *y)
+static bool solve(bdml_newton *n)
 {
     int m = n->count;
     for (int i = 0; i < m; i++) n->along_c[i] = 1.0; /* 1: free, 0: held */
@@ -233,7 +273,7 @@ static bool solve(bdml_newton *n, const double *u, const double *y)
         if (!bdml_la_solve_spd(m, n->factor, n->step)) return false;
         bool out = false;
         for (int j = 0; j < m; j++) {
-            double at = y[n->free[j]], most = u[n->free[j]];
+            double at = n->y[j], most = n->u[j];
             if (n->along_c[j] == 0.0 ||
                 !((at <= 0.0 && n->step[j] < 0.0) || (at >= most && n->step[j] > 0.0)))
                 continue;
@@ -247,9 +287,15 @@ static bool solve(bdml_newton *n, const double *u, const double *y)
 
 /* ---- a round -------------------------------------------------------------------------------- */
 
+/* Free multiplier j after a step of t. */
+static double stepped(const bdml_newton *n, int j, double t)
+{
+    return clip(n->y[j] + t * n->step[j], n->u[j]);
+}
+
 /* Largest t = 1, 1/2, ... that raises Phi enough; the new y is left in y_z, and M, S are those
  * of it. */
-static bdml_status line_search(bdml_engine *e, double *y, double *phi, bool *moved)
+static bdml_status line_search(bdml_engine *e, const double *y, double *phi, bool *moved)
 {
     bdml_active *a = &e->active;
     bdml_newton *n = &e->newton;
@@ -258,11 +304,8 @@ static bdml_status line_search(bdml_engine *e, double *y, double *phi, bool *mov
     for (int tries = 0; tries < MOST_HALVINGS && !*moved; tries++, t *= 0.5) {
         double rise = 0.0;
         bdml_cvec_copy(&a->terms.space, y, a->y_z);
-        for (int j = 0; j < n->count; j++) {
-            int64_t k = n->free[j];
-            a->y_z[k] = clip(y[k] + t * n->step[j], a->terms.u[k]);
-            rise += n->gradient[j] * (a->y_z[k] - y[k]);
-        }
+        for (int j = 0; j < n->count; j++) rise += n->gradient[j] * (stepped(n, j, t) - n->y[j]);
+        for (int j = 0; j < n->mine; j++) a->y_z[n->free[j]] = stepped(n, n->first + j, t);
         BDML_TRY(evaluate(e, a->y_z, phi));
         *moved = *phi >= at + ARMIJO * rise - 1e-13 * fabs(at);
     }
@@ -298,9 +341,10 @@ static bdml_status newton_step(bdml_engine *e, double residual, double *phi, boo
     bdml_newton *n = &e->newton;
     *moved = false;
     if (n->count > n->room) return BDML_OK;
+    gather_free(e);
     for (;;) {
         assemble(e, residual);
-        if (solve(n, a->terms.u, a->y0)) BDML_TRY(line_search(e, a->y0, phi, moved));
+        if (solve(n)) BDML_TRY(line_search(e, a->y0, phi, moved));
         if (*moved || n->ridge >= RIDGE_MOST) break;
         n->ridge *= RIDGE_RAISE;
         BDML_TRY(evaluate(e, a->y0, phi)); /* the eigenvectors of y0 again */

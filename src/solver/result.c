@@ -59,6 +59,18 @@ done:
     return status;
 }
 
+/* Numbers of all constraints of the problem from those of this rank; the caller's to free. */
+static bdml_status gather(const bdml_engine *e, const double *own, double **all)
+{
+    bdml_status status = BDML_OK;
+    const bdml_problem *p = e->p;
+    BDML_NEW(e->h, *all, p->stated.c->m);
+    memcpy(*all + p->share.first, own, sizeof *own * (size_t)p->c->m);
+    if (p->c != p->stated.c) bdml_comm_sum(p->comm, p->stated.c->m, *all);
+done:
+    return status;
+}
+
 bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
 {
     bdml_status status = BDML_OK;
@@ -67,6 +79,7 @@ bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
     const bdml_bounds *bounds = &e->bounds;
     const bdml_course *course = &e->course;
     bool proven = e->proof.kind != BDML_PROOF_NONE;
+    double *b = NULL, *y = NULL, *scratch = e->dual.y_try;
 
     r->d = e->p->d;
     r->rank = e->X.r;
@@ -83,14 +96,19 @@ bdml_status bdml_export_result(bdml_engine *e, bdml_solve_result *r)
     r->history = e->stage.history;
     r->kappa = r->trace = NAN;
     r->outcome = proven ? BDML_INFEASIBLE : r->gap <= e->s->gap ? BDML_OPTIMAL : BDML_STOPPED;
-    BDML_NEW(e->h, r->y, terms->space.count);
     bdml_cvec_product(&terms->space, scaled->unit.y, terms->w, proven ? e->proof.y : bounds->best_y,
-                      r->y);
-    if (proven)
-        BDML_GO(bdml_rank_proof(e->h, terms->space.count, terms->b, e->proof.y, r));
-    else if (bounds->have_best)
+                      scratch);
+    BDML_GO(gather(e, scratch, &r->y));
+    if (proven) {
+        BDML_GO(gather(e, terms->b, &b));
+        BDML_GO(gather(e, e->proof.y, &y));
+        BDML_GO(bdml_rank_proof(e->h, e->p->stated.c->m, b, y, r));
+    } else if (bounds->have_best) {
         BDML_GO(export_metric(e, r));
+    }
 done:
+    free(b);
+    free(y);
     r->iterations = course->iterations;
     r->seconds = course->earlier + bdml_now() - course->started;
     return status;

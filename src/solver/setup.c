@@ -32,26 +32,27 @@ done:
     return status;
 }
 
-bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
-                               const double *x, int64_t ld, const bdml_constraints *c,
-                               const double *objective, const bdml_form *form, bool reduce,
-                               bdml_problem **out)
+bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
+                               const bdml_statement *own, const double *objective,
+                               const bdml_form *form, bool reduce, bdml_problem **out)
 {
     bdml_status status = BDML_OK;
     bdml_problem *p = NULL;
     double *z = NULL;
 
     *out = NULL;
-    BDML_TRY(bdml_operator_check(h, comm, n, c));
+    BDML_TRY(bdml_operator_check(h, comm, own->n, own->c));
     bdml_la_enter(h);
     BDML_NEW(h, p, 1);
-    *p = (bdml_problem){.form = form, .n = n, .d = d, .r = d, .x = x, .ld = ld, .c = c};
+    *p = (bdml_problem){.form = form, .n = own->n, .d = d, .r = d, .x = own->x, .ld = own->ld};
+    p->c = own->c;
+    p->stated = *own;
     p->objective = objective;
     p->comm = comm;
     p->exact = true;
     if (reduce) BDML_GO(bdml_reduce(h, p, &z));
-    BDML_GO(
-        bdml_operator_init(h, form->row_ops, comm, n, p->r, z ? z : x, z ? p->r : ld, c, &p->A));
+    BDML_GO(bdml_operator_init(h, form->row_ops, comm, own->n, p->r, z ? z : own->x,
+                               z ? p->r : own->ld, own->c, &p->A));
     BDML_GO(set_objective(h, p));
     *out = p;
     p = NULL;
@@ -71,34 +72,64 @@ bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, 
                              const bdml_constraints *c, const double *objective, bool diagonal,
                              bdml_problem **out)
 {
-    return bdml_problem_build(h, &bdml_comm_serial, n, d, x, ld, c, objective, form_of(diagonal),
-                              true, out);
+    return bdml_problem_new_split(h, &bdml_comm_serial, n, d, x, ld, c, objective, diagonal, out);
 }
 
 bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out)
 {
-    return bdml_problem_build(h, comm, n, d, x, ld, c, objective, form_of(diagonal), true, out);
+    const bdml_statement own = {n, x, ld, c};
+    return bdml_problem_build(h, comm, d, &own, objective, form_of(diagonal), true, out);
+}
+
+bdml_status bdml_problem_new_shared(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                                    const bdml_constraints *c, const double *objective,
+                                    bool diagonal, bdml_problem **out)
+{
+    bdml_status status = BDML_OK;
+    bdml_share share = {0};
+    double *own = NULL;
+
+    if (h->comm->size == 1) return bdml_problem_new(h, n, d, x, ld, c, objective, diagonal, out);
+    *out = NULL;
+    BDML_GO(bdml_share_make(h, h->comm, c, &share));
+    BDML_NEW(h, own, (size_t)share.c->n * (size_t)d);
+    for (int64_t i = 0; i < share.c->n; i++)
+        memcpy(COL(own, d, i), x + (size_t)share.row[i] * (size_t)ld, sizeof *own * (size_t)d);
+    BDML_GO(bdml_problem_new_split(h, h->comm, share.c->n, d, own, d, share.c, objective, diagonal,
+                                   out));
+    (*out)->stated = (bdml_statement){n, x, ld, c};
+    (*out)->share = share;
+    (*out)->share_x = own;
+    share = (bdml_share){0};
+    own = NULL;
+done:
+    bdml_share_free(&share);
+    free(own);
+    return status;
 }
 
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                    const bdml_constraints *c, bool diagonal, bdml_problem **out)
 {
-    return bdml_problem_build(h, &bdml_comm_serial, n, d, x, ld, c, NULL, form_of(diagonal), false,
-                              out);
+    const bdml_statement own = {n, x, ld, c};
+    return bdml_problem_build(h, &bdml_comm_serial, d, &own, NULL, form_of(diagonal), false, out);
 }
 
 bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p)
 {
+    const bdml_statement own = {p->n, p->x, p->ld, p->c};
     if (p->whole) return BDML_OK;
-    return bdml_problem_build(h, p->comm, p->n, p->d, p->x, p->ld, p->c, p->objective, p->form,
-                              false, &p->whole);
+    BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, p->objective, p->form, false, &p->whole));
+    p->whole->stated = p->stated;
+    p->whole->share.first = p->share.first;
+    return BDML_OK;
 }
 
 int64_t bdml_problem_constraints(const bdml_problem *p)
 {
-    return p->c->m;
+    return p->stated.c->m;
 }
 
 const bdml_operator *bdml_problem_operator(const bdml_problem *p)
@@ -113,9 +144,9 @@ const bdml_matrix_ops *bdml_problem_matrices(const bdml_problem *p)
 
 const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld)
 {
-    *n = p->n;
-    *ld = p->ld;
-    return p->x;
+    *n = p->stated.n;
+    *ld = p->stated.ld;
+    return p->stated.x;
 }
 
 void bdml_problem_free(bdml_problem *p)
@@ -123,6 +154,8 @@ void bdml_problem_free(bdml_problem *p)
     if (!p) return;
     bdml_problem_free(p->whole);
     bdml_operator_free(&p->A);
+    bdml_share_free(&p->share);
+    free(p->share_x);
     free(p->basis);
     free(p->kept);
     free(p);

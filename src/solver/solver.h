@@ -131,10 +131,15 @@ bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, 
 /* A part of a problem that is split over the ranks of comm (problem/cvector.h): x holds the rows that
  * its constraints name, c its constraints and target pairs; comm is borrowed too. d, objective and the
  * settings of a solve, warm metric included, are the same on every rank; multipliers, and the proof of a
- * result, are of its own constraints. Newton's rounds are left out. */
+ * result, are of its own constraints. */
 bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out);
+/* The problem of bdml_problem_new, all of which every rank of the handle knows: each holds its share of the constraints
+ * (problem/problem.h). Multipliers, proofs and states are those of all. */
+bdml_status bdml_problem_new_shared(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
+                                    const bdml_constraints *c, const double *objective,
+                                    bool diagonal, bdml_problem **out);
 /* Never reduced to the span of the data. */
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                    const bdml_constraints *c, bool diagonal, bdml_problem **out);

@@ -80,8 +80,8 @@ void bdml_start_dual(bdml_engine *e)
     double rho = 1.0 / e->X.r, y2 = 0.0, b2 = 0.0;
     bool smooth = !s->hard && s->loss == BDML_LOSS_SQUARED_HINGE;
     if (s->warm_multiplier && !smooth)
-        bdml_terms_import(&e->scaled.terms, e->scaled.unit.y, s->warm_multiplier, dual->y, &y2,
-                          &b2);
+        bdml_terms_import(&e->scaled.terms, e->scaled.unit.y,
+                          s->warm_multiplier + e->p->share.first, dual->y, &y2, &b2);
     if (b2 > 0.0) rho = BDML_MAX(rho, sqrt(y2 / b2));
     dual->warm = s->warm_multiplier != NULL;
     dual->penalty_inv = smooth ? 0.0 : 1.0 / rho;

@@ -2,12 +2,15 @@
  *
  * One walk over everything that a later round reads serves writing and reading, so that they cannot
  * disagree. What is left out follows from it (the scaled problem from C, the gathered data of the
- * active constraints from their list) or is written before it is read (M_old and the values there). The numbers have the same places in every round. */
+ * active constraints from their list) or is written before it is read (M_old and the values there). The numbers have
+ * the same places in every round, and whatever the number of ranks: what is over constraints stands by their numbers in
+ * the problem that all ranks know. Each rank writes what it has, rank 0 what all have, and the sum of these is the
+ * state. */
 #include "solver/engine.h"
 
 #include <stdlib.h>
 
-static const double STATE_VERSION = 3.0;
+static const double STATE_VERSION = 4.0;
 /* Largest counter: whole numbers are exact in a double up to here. */
 static const double MOST_COUNT = 9007199254740992.0;
 
@@ -15,21 +18,22 @@ static const double MOST_COUNT = 9007199254740992.0;
 
 typedef struct walk {
     enum { COUNT, WRITE, READ } mode;
-    double *at; /* unless COUNT */
+    double *at; /* unless COUNT; WRITE: zero before */
     int64_t n;
-    bool bad; /* READ: a number that cannot be */
+    bool others; /* WRITE: another rank writes what all have */
+    bool bad;    /* READ: a number that cannot be */
 } walk;
 
 static void number(walk *w, double *v)
 {
-    if (w->mode == WRITE) w->at[w->n] = *v;
+    if (w->mode == WRITE && !w->others) w->at[w->n] = *v;
     if (w->mode == READ) *v = w->at[w->n];
     w->n++;
 }
 
 static void array(walk *w, size_t n, double *a)
 {
-    if (w->mode == WRITE) memcpy(w->at + w->n, a, sizeof *a * n);
+    if (w->mode == WRITE && !w->others) memcpy(w->at + w->n, a, sizeof *a * n);
     if (w->mode == READ) memcpy(a, w->at + w->n, sizeof *a * n);
     w->n += (int64_t)n;
 }
@@ -39,6 +43,20 @@ static void finite_array(walk *w, size_t n, double *a)
 {
     array(w, n, a);
     for (size_t i = 0; w->mode == READ && i < n; i++) w->bad = w->bad || !isfinite(a[i]);
+}
+
+/* A vector over constraints: of all of them those of this rank, or of these the listed, one after the other. */
+static void over_constraints(walk *w, const bdml_problem *p, const bdml_active *listed, double *a)
+{
+    int64_t count = listed ? listed->terms.space.count : p->c->m;
+    double *own = w->at ? w->at + w->n + p->share.first : NULL;
+    for (int64_t k = 0; own && k < count; k++) {
+        double *place = own + (listed ? listed->t[k] : k);
+        if (w->mode == WRITE) *place = a[k];
+        if (w->mode == READ) a[k] = *place;
+        w->bad = w->bad || (w->mode == READ && !isfinite(a[k]));
+    }
+    w->n += p->stated.c->m;
 }
 
 static void counter(walk *w, double most, int64_t *v)
@@ -109,37 +127,35 @@ static void walk_newton(walk *w, bdml_newton *n)
 static void walk_active(walk *w, bdml_engine *e)
 {
     bdml_active *a = &e->active;
-    size_t m = (size_t)e->scaled.terms.space.count;
     flag(w, &a->all);
-    for (size_t t = 0; t < m; t++) {
-        int listed = a->listed[t];
-        small(w, 1, &listed);
-        a->listed[t] = (unsigned char)listed;
-    }
-    finite_array(w, m, a->y0);
-    finite_array(w, m, a->v);
-    finite_array(w, m, a->v_z);
+    for (int64_t t = 0; t < e->p->c->m; t++) a->weighted[t] = a->listed[t];
+    over_constraints(w, e->p, NULL, a->weighted);
+    for (int64_t t = 0; t < e->p->c->m; t++) a->listed[t] = a->weighted[t] != 0.0;
+    if (w->mode == READ) bdml_active_gather(e);
+    over_constraints(w, e->p, a, a->y0);
+    over_constraints(w, e->p, a, a->v);
+    over_constraints(w, e->p, a, a->v_z);
 }
 
-static void walk_bounds(walk *w, size_t size, size_t m, bdml_bounds *b)
+static void walk_bounds(walk *w, size_t size, const bdml_problem *p, bdml_bounds *b)
 {
     number(w, &b->upper);
     number(w, &b->lower);
     flag(w, &b->have_best);
     finite_array(w, size, b->best);
-    finite_array(w, m, b->best_y);
+    over_constraints(w, p, NULL, b->best_y);
     number(w, &b->interior_slack);
     number(w, &b->interior_f);
     finite_array(w, size, b->interior);
-    finite_array(w, m, b->interior_v);
+    over_constraints(w, p, NULL, b->interior_v);
 }
 
-static void walk_proof(walk *w, size_t m, bdml_refutation *proof)
+static void walk_proof(walk *w, const bdml_problem *p, bdml_refutation *proof)
 {
     int kind = (int)proof->kind;
     small(w, BDML_PROOF_CONE, &kind);
     proof->kind = (bdml_proof)kind;
-    finite_array(w, m, proof->y);
+    over_constraints(w, p, NULL, proof->y);
     flag(w, &proof->final);
     small(w, INT32_MAX, &proof->rounds);
     number(w, &proof->trace);
@@ -147,7 +163,7 @@ static void walk_proof(walk *w, size_t m, bdml_refutation *proof)
 
 static void walk_engine(walk *w, bdml_engine *e)
 {
-    size_t size = e->X.size, m = (size_t)e->scaled.terms.space.count;
+    size_t size = e->X.size;
     bdml_iterate *at = &e->at;
     bdml_dual *dual = &e->dual;
     bdml_course *course = &e->course;
@@ -167,11 +183,11 @@ static void walk_engine(walk *w, bdml_engine *e)
     number(w, &at->step_inv);
     number(w, &at->momentum);
     number(w, &at->residual);
-    finite_array(w, m, dual->y);
+    over_constraints(w, e->p, NULL, dual->y);
     walk_active(w, e);
     walk_newton(w, &e->newton);
-    walk_bounds(w, size, m, &e->bounds);
-    walk_proof(w, m, &e->proof);
+    walk_bounds(w, size, e->p, &e->bounds);
+    walk_proof(w, e->p, &e->proof);
     counter(w, MOST_COUNT, &course->iterations);
     counter(w, MOST_COUNT, &course->rounds);
     number(w, &course->stall_gap);
@@ -182,9 +198,13 @@ static void walk_engine(walk *w, bdml_engine *e)
 
 /* ---- keep and save ----------------------------------------------------------------------------- */
 
+/* A rank's own part of the state becomes that of all. */
 static bdml_status give(bdml_engine *e)
 {
     e->course.saved_at = bdml_now();
+    if (e->p->c != e->p->stated.c && !e->course.state_summed)
+        bdml_comm_sum(e->p->comm, e->course.state.count, e->course.state.number);
+    e->course.state_summed = true;
     return e->s->save(e->s->save_user, &e->course.state);
 }
 
@@ -199,12 +219,18 @@ bdml_status bdml_state_keep(bdml_engine *e)
         e->course.state.count = count.n;
         e->course.saved_at = bdml_now();
     }
+    bool apart = e->p->c != e->p->stated.c;
     walk w = {.mode = WRITE, .at = e->course.state.number};
+    w.others = apart && e->p->comm->rank > 0;
     double now = bdml_now(), earlier = e->course.earlier;
+    memset(w.at, 0, sizeof *w.at * (size_t)e->course.state.count);
     e->course.earlier += now - e->course.started;
     walk_engine(&w, e);
     e->course.earlier = earlier;
-    return now - e->course.saved_at >= e->s->save_every ? give(e) : BDML_OK;
+    e->course.state_summed = false;
+    double due = now - e->course.saved_at >= e->s->save_every;
+    if (apart) due = bdml_comm_largest(e->p->comm, due); /* one clock is enough */
+    return due > 0.0 ? give(e) : BDML_OK;
 }
 
 /* The round that a limit cut short is not in the state: it is done again, whole. */

@@ -210,7 +210,7 @@ bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool 
         s->gap = bdml_paper_from_options(&o->solve, &o->mwu).gap;
         return BDML_OK;
     }
-    return bdml_problem_new(f->h, f->t->n, r, f->p, r, c, f->g, f->plan->diagonal, problem);
+    return bdml_problem_new_shared(f->h, f->t->n, r, f->p, r, c, f->g, f->plan->diagonal, problem);
 }
 
 bdml_status bdml_widen(bdml_handle *h, int r, double **m)

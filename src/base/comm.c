@@ -1,0 +1,50 @@
+/* comm.c - what is made of the three calls of a communicator. */
+#include "base/base.h"
+
+const bdml_comm bdml_comm_serial = {.size = 1};
+
+bdml_status bdml_set_comm(bdml_handle *h, const bdml_comm *comm)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (comm && (comm->size < 1 || comm->rank < 0 || comm->rank >= comm->size))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "rank %d of %d: ranks are 0 .. size-1", comm->rank,
+                         comm->size);
+    if (comm && comm->size > 1 && (!comm->sum || !comm->max || !comm->shift))
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "a communicator of %d ranks needs its calls sum, max and shift",
+                         comm->size);
+    h->comm = comm ? comm : &bdml_comm_serial;
+    return BDML_OK;
+}
+
+bdml_stretch bdml_comm_stretch(const bdml_comm *comm, int rank, int64_t total)
+{
+    int64_t each = total / comm->size, more = total % comm->size;
+    int64_t first = rank * each + BDML_MIN(rank, more);
+    return (bdml_stretch){first, first + each + (rank < more)};
+}
+
+void bdml_comm_counts(const bdml_comm *comm, int64_t own, double *count)
+{
+    for (int k = 0; k < comm->size; k++) count[k] = k == comm->rank ? (double)own : 0.0;
+    bdml_comm_sum(comm, comm->size, count);
+}
+
+static size_t bytes_before(const double *count, int rank, size_t size)
+{
+    size_t items = 0;
+    for (int k = 0; k < rank; k++) items += (size_t)count[k];
+    return items * size;
+}
+
+void bdml_comm_gather(const bdml_comm *comm, const double *count, size_t size, void *all)
+{
+    char *base = all;
+    for (int step = 0; step + 1 < comm->size; step++) {
+        int out = (comm->rank - step + comm->size) % comm->size;
+        int in = (out - 1 + comm->size) % comm->size;
+        comm->shift(comm->user, (int64_t)((size_t)count[out] * size),
+                    base + bytes_before(count, out, size), (int64_t)((size_t)count[in] * size),
+                    base + bytes_before(count, in, size));
+    }
+}
