@@ -60,17 +60,25 @@ static void print_queries(const cli *c)
            client_real(r, "unseen_queries"), client_string(r, "scale"));
 }
 
-static void print_classes(const cli *c)
+static void print_data(const cli *c)
 {
     const json_t *r = c->result;
+    bool rows = strcmp(client_string(r, "protocol"), "rows") == 0;
     printf("%s: %.0f points, %.0f features, %zu classes\n", c->argument[0],
            client_real(r, "points"), client_real(r, "dimension"),
            json_array_size(json_object_get(r, "classes")));
-    printf("%.0f splits: %.0f rows of %.0f classes to learn from; retrieval among %.0f rows of "
-           "%.0f unseen classes,\nand among %.0f more of the seen ones; scale %s\n\n",
-           client_real(r, "splits"), client_real(r, "train_points"), client_real(r, "seen_classes"),
-           client_real(r, "unseen_points"), client_real(r, "unseen_classes"),
-           client_real(r, "seen_points"), client_string(r, "scale"));
+    if (rows)
+        printf("%.0f splits: %.0f rows to learn from, which look for their class among each other "
+               "(seen);\n%.0f others look among them (unseen); scale %s\n\n",
+               client_real(r, "splits"), client_real(r, "train_points"),
+               client_real(r, "unseen_points"), client_string(r, "scale"));
+    else
+        printf("%.0f splits: %.0f rows of %.0f classes to learn from; retrieval among %.0f rows of "
+               "%.0f unseen classes,\nand among %.0f more of the seen ones; scale %s\n\n",
+               client_real(r, "splits"), client_real(r, "train_points"),
+               client_real(r, "seen_classes"), client_real(r, "unseen_points"),
+               client_real(r, "unseen_classes"), client_real(r, "seen_points"),
+               client_string(r, "scale"));
 }
 
 /* recall@1, the difference to the space as it is with its standard error, and a second measure. */
@@ -122,7 +130,7 @@ static void print_notes(const cli *c)
     }
 }
 
-static bdml_status retrieve_classes(cli *c, char **json)
+static bdml_status retrieve_data(cli *c, char **json)
 {
     bdml_dataset *data;
     TRY(bdml_read_dataset(c->h, c->argument[0], &data));
@@ -152,13 +160,13 @@ bdml_status cli_retrieve(cli *c)
     bool drawn = false;
 
     TRY(check(c, plot));
-    GO(asks_documents(c) ? retrieve_documents(c, &json) : retrieve_classes(c, &json));
+    GO(asks_documents(c) ? retrieve_documents(c, &json) : retrieve_data(c, &json));
     GO(cli_take_result(c, json));
     if (plot[0]) GO(cli_wrote(c, study_figure_write(c->h, "unseen", c->result, plot, 0, &drawn)));
     if (drawn) cli_put(c->result, "plot", client_text(plot));
     cli_progress_clear(c);
     if (cli_json(c)) goto done;
-    if (!cli_quiet(c)) (asks_documents(c) ? print_queries : print_classes)(c);
+    if (!cli_quiet(c)) (asks_documents(c) ? print_queries : print_data)(c);
     GO(print_table(c));
     if (!cli_quiet(c)) print_notes(c);
     if (drawn && !cli_quiet(c)) printf("\nrecall against K  %s\n", plot);

@@ -97,7 +97,8 @@ static const cli_command commands[] = {
      "measure retrieval of what was not trained on",
      "What does a metric do to classes that it has not seen? Each split keeps a share of the "
      "classes "
-     "(--unseen) from training, and of the others some rows (--test-fraction). Methods are trained "
+     "(--unseen-share) from training, and of the others some rows (--test-fraction). Methods are "
+     "trained "
      "on the rest; then every row that is left looks for rows of its class, among the unseen "
      "classes and, by itself, among the seen ones. Reports recall@1 (that the nearest row is of "
      "the "
@@ -106,7 +107,9 @@ static const cli_command commands[] = {
      "by classes left "
      "out of its training rows (--task). With --grid it is learned "
      "at each distortion K relative to the prepared points, and --plot draws both "
-     "against K. Without DATA, queries look for documents: each split learns from some queries of "
+     "against K. With --unseen rows each split keeps rows of every class from training instead, "
+     "which look for their class among those trained on. Without DATA, queries look for documents: "
+     "each split learns from some queries of "
      "--queries and the documents of --corpus that --relevant says belong to them, and the other "
      "queries (--test-fraction) look among all documents; methods that learn from pairs or "
      "triplets take part.",

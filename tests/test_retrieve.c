@@ -218,9 +218,33 @@ static void splits_keep_classes_apart(void **state)
         retrieve_split_free(&s);
     }
     for (int c = 0; c < 7; c++) assert_true(held[c] > 0 && held[c] < 12); /* now these, now those */
-    check_ok(h, bdml_set(h, "unseen", "0.1"));
+    check_ok(h, bdml_set(h, "unseen-share", "0.1"));
     check_fails(h, retrieve_split_make(h, &h->options, &of, 0, &s), BDML_ERR_DATA,
                 "at least 2 are needed on either side");
+    bdml_free_dataset(data);
+}
+
+/* Rows of every class on either side; those left out look among those trained on, which look among each other. */
+static void splits_of_rows(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    retrieve_split s;
+    int64_t left[3] = {0};
+    check_ok(h, bdml_read_dataset(h, source_path("data/iris.csv"), &data));
+    check_ok(h, bdml_set(h, "unseen", "rows"));
+    check_ok(h, retrieve_split_make(h, &h->options, &(retrieve_data){.rows = data}, 1, &s));
+    const retrieve_search *unseen = &s.scope[RETRIEVE_UNSEEN], *seen = &s.scope[RETRIEVE_SEEN];
+    assert_true(s.train == 105 && unseen->queries == 45);
+    assert_true(unseen->rows == s.train && seen->rows == s.train && !seen->query);
+    for (int64_t k = 0; k < s.train; k++)
+        assert_true(unseen->row[k] == s.learn[k] && seen->row[k] == s.learn[k]);
+    for (int64_t i = 0; i < unseen->queries; i++) {
+        left[data->y[unseen->query[i]]]++;
+        for (int64_t k = 0; k < s.train; k++) assert_true(s.learn[k] != unseen->query[i]);
+    }
+    assert_true(left[0] == 15 && left[1] == 15 && left[2] == 15);
+    retrieve_split_free(&s);
     bdml_free_dataset(data);
 }
 
@@ -399,6 +423,43 @@ static void training_sees_its_rows_alone(void **state)
     bdml_free_dataset(data);
 }
 
+static json_t *take(char *text)
+{
+    json_t *result = json_loads(text, 0, NULL);
+    assert_non_null(result);
+    bdml_free_bytes(text);
+    return result;
+}
+
+/* Unseen rows: that the nearest row trained on is of the class is what the vote of one neighbour measures. */
+static void rows_as_the_vote_of_one(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = make_data(h);
+    char *text;
+    check_ok(h, bdml_set(h, "unseen", "rows"));
+    check_ok(h, bdml_set(h, "splits", "3"));
+    check_ok(h, bdml_set(h, "methods", "euclidean,lda"));
+    check_ok(h, bdml_set(h, "neighbors", "1"));
+    check_ok(h, bdml_set(h, "stratify", "yes"));
+    check_ok(h, bdml_retrieve(h, data, &text));
+    json_t *found = take(text);
+    check_ok(h, bdml_evaluate(h, data, &text));
+    json_t *votes = take(text);
+    assert_string_equal(json_string_value(json_object_get(found, "protocol")), "rows");
+    assert_int_equal(json_integer_value(json_object_get(found, "unseen_points")), 48);
+    for (size_t m = 0; m < 2; m++)
+        for (size_t s = 0; s < 3; s++) {
+            double wrong =
+                json_number_value(json_array_get(json_object_get(entrant(votes, m), "errors"), s));
+            check_close(value(figure(entrant(found, m), "unseen", "recall_at_1"), s), 100.0 - wrong,
+                        1e-11);
+        }
+    json_decref(found);
+    json_decref(votes);
+    bdml_free_dataset(data);
+}
+
 static void refusals(void **state)
 {
     bdml_handle *h = *state;
@@ -431,6 +492,8 @@ int main(void)
         handle_test(equal_rows),
         handle_test(no_queries),
         handle_test(splits_keep_classes_apart),
+        handle_test(splits_of_rows),
+        handle_test(rows_as_the_vote_of_one),
         handle_test(as_by_hand),
         handle_test(against_the_space_as_it_is),
         handle_test(any_number_of_jobs),

@@ -85,6 +85,19 @@ has err "'cube.csv' is one argument too many"
 "$bdml" retrieve >out 2>err && fail "nothing was taken for data"
 has err "what to retrieve is missing"
 
+# Rows kept from training, among those trained on.
+"$bdml" retrieve cube.csv --unseen rows --methods lda --splits 3 --json >run.json 2>err
+has run.json '"protocol": "rows"'
+"$bdml" report run.json -o page.html >out
+has page.html "<h2>Rows that were not trained on"
+"$bdml" retrieve cube.csv --unseen rows --methods lda,bdml --splits 3 >table 2>err
+has table "3 splits: 64 rows to learn from, which look for their class among each other (seen)"
+"$bdml" eval cube.csv --task retrieve --unseen rows --methods lda,bdml --splits 3 >again 2>err
+cut -c1-85 table >a; cut -c1-85 again >b # less the seconds
+cmp a b || fail "eval --task retrieve --unseen rows is not retrieve"
+"$bdml" retrieve cube.csv --unseen 0.4 >out 2>err && fail "--unseen took a number"
+has err "unseen must be one of classes|rows"
+
 # The study over all sets: those that are there, here one under the name of another.
 mkdir -p data/uci
 cp cube.csv data/uci/segment.csv
@@ -98,7 +111,7 @@ has out "not run: MNIST is not here: mnist/train-images-idx3-ubyte.gz in"
 has page.md "settled on these sets but for Debian"
 has study.svg "mean over the sets"
 # what the cell says is what the command says
-BDML_DATA=$work/data "$bdml" retrieve data/uci/segment.csv --scale zscore --unseen 0.4 --methods lda --splits 3 --json >run.json
+BDML_DATA=$work/data "$bdml" retrieve data/uci/segment.csv --scale zscore --unseen-share 0.4 --methods lda --splits 3 --json >run.json
 lda=$(awk '/"method": "lda"/ { on = 1 } on && /"unseen"/ { u = 1 } u && /"mean"/ { print $2 + 0; exit }' run.json)
 [ -n "$lda" ] || fail "no figure of lda in run.json"
 grep -q -- "\"mean\": $lda" kept/unseen.json || fail "the study has other figures than retrieve ($lda)"
@@ -114,7 +127,7 @@ has page.html "recall@1"
 
 "$bdml" retrieve cube.csv --plot x.svg >out 2>err && fail "a plot without K was drawn"
 has err "give the K with --grid"
-"$bdml" retrieve cube.csv --unseen 0.9 --methods lda >out 2>err && fail "one class to learn from was taken"
+"$bdml" retrieve cube.csv --unseen-share 0.9 --methods lda >out 2>err && fail "one class to learn from was taken"
 has err "at least 2 are needed on either side"
 [ ! -e x.svg ] || fail "x.svg was left behind"
 echo passed

@@ -156,7 +156,7 @@ bdml_status unseen_set_read(bdml_handle *h, const unseen_set *s, int most, bdml_
     if (!file && s->other_place && access(s->other_place, R_OK) == 0) file = s->other_place;
     *missing = !file;
     if (*missing) return BDML_OK;
-    GO(rp_set(h, "label", s->label, "scale", s->scale, "unseen", s->share, "pca", s->pca, NULL));
+    GO(rp_set(h, "label", s->label, "scale", s->scale, "unseen-share", s->share, "pca", s->pca, NULL));
     GO(bdml_read_dataset(h, file, &all));
     int64_t n = bdml_dataset_points(all);
     if (s->people) {

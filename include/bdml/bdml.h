@@ -574,11 +574,12 @@ BDML_API bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, cha
 BDML_API bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const bdml_dataset *corpus,
                                 const bdml_dataset *queries, char **json);
 
-/* Does a metric help where it was not trained? Splits of the classes by the settings splits and unseen; the methods of
+/* Does a metric help where it was not trained? Splits of the classes by the settings splits and unseen-share; the methods of
  * the setting "methods" (or "method"), and method bdml at each distortion of the setting "grid" where that is given, are
  * trained on rows of the seen classes. Measured is retrieval, each row looking for its class among the other rows:
  * those of the unseen classes, and those of the seen ones that training left out (test-fraction), against the space
- * as it is (method euclidean). *json: recall, precision, mAP@R, ... as JSON text, freed by bdml_free_bytes. */
+ * as it is (method euclidean). With the setting unseen = rows it is rows of every class that training leaves out, which
+ * look among those trained on. *json: recall, precision, mAP@R, ... as JSON text, freed by bdml_free_bytes. */
 BDML_API bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json);
 /* The same of queries that look for documents. The file `relevant` has lines query,document or query,document,grade:
  * row numbers from 0 of either, a grade above 0 (1). Each split learns from some queries that have lines and from all

@@ -31,6 +31,7 @@
     X(RULE, AUTO, "auto") X(RULE, CLASS, "class") X(RULE, NEAREST, "nearest") X(RULE, BALL, "ball")
 #define BDML_RECIPE_CHOICES(X) X(RECIPE, DEFAULT, "default") X(RECIPE, PAPER, "paper")
 #define BDML_TASK_CHOICES(X)   X(TASK, CLASSIFY, "classify") X(TASK, RETRIEVE, "retrieve")
+#define BDML_UNSEEN_CHOICES(X) X(UNSEEN, CLASSES, "classes") X(UNSEEN, ROWS, "rows")
 #define BDML_LOSS_CHOICES(X)   X(LOSS, SQUARED_HINGE, "squared-hinge") X(LOSS, HINGE, "hinge")
 #define BDML_SOLVER_CHOICES(X) \
     X(SOLVER, ENGINE, "engine") X(SOLVER, MWU, "mwu") X(SOLVER, MWU_CONE, "mwu-cone")
@@ -88,6 +89,7 @@ BDML_CHOICE_TYPE(bdml_kind, KIND);
 BDML_CHOICE_TYPE(bdml_rule, RULE);
 BDML_CHOICE_TYPE(bdml_recipe, RECIPE);
 BDML_CHOICE_TYPE(bdml_task, TASK);
+BDML_CHOICE_TYPE(bdml_unseen, UNSEEN);
 BDML_CHOICE_TYPE(bdml_loss, LOSS);
 BDML_CHOICE_TYPE(bdml_solver, SOLVER);
 BDML_CHOICE_TYPE(bdml_row_scaling, ROW_SCALING);

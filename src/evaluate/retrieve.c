@@ -16,13 +16,14 @@ static const char UNTOUCHED[] = "euclidean";
 
 /* ---- one entrant on one split --------------------------------------------------------------------------- */
 
-/* What method bdml chooses by itself it chooses for classes that are not there, unless the settings say otherwise. At each K of a grid only the cap changes: it is one on the distortion of the space as it is, and there is one weight
+/* What method bdml chooses by itself where classes are unseen, it chooses for classes that are not there, unless the settings say otherwise. At each K of a grid only the cap changes: it is one on the distortion of the space as it is, and there is one weight
  * and one pass, unless the settings say otherwise. */
 static bdml_options for_entrant(const bdml_options *o, double distortion)
 {
     bdml_options t = *o;
     t.train.keep_points = (bdml_choice){BDML_AUTO_NO, true};
-    if (!t.train.task.given) t.train.task.value = BDML_TASK_RETRIEVE;
+    if (!t.train.task.given && o->retrieve.unseen.value == BDML_UNSEEN_CLASSES)
+        t.train.task.value = BDML_TASK_RETRIEVE;
     if (isnan(distortion)) return t;
     t.solve.distortion = (bdml_real){distortion, true, false};
     if (!t.train.reference.given) t.train.reference = (bdml_text){"none", true};
@@ -104,8 +105,7 @@ static bdml_status score_split(bdml_handle *h, const retrieval *r, const retriev
     for (int scope = 0; scope < RETRIEVE_SCOPES; scope++) {
         BDML_GO(rank_scope(h, r, &s->scope[scope], model, &ranking));
         if (scope == RETRIEVE_UNSEEN && ranking.queries == 0)
-            BDML_GO(bdml_fail(h, BDML_ERR_DATA,
-                              "every unseen class has a single row: there is nothing to find"));
+            BDML_GO(bdml_fail(h, BDML_ERR_DATA, "no unseen row has another of its class to find"));
         for (int m = 0; m < BDML_RANKING_MEASURES; m++)
             retrieve_values(r, entrant, (retrieve_scope)scope, m)[split] = ranking.measure[m];
     }

@@ -1,6 +1,7 @@
 /* retrieve_report.c - the result of bdml_retrieve as JSON.
  *
- *     {protocol: classes, classes, unseen, seen_classes, unseen_classes, train_points, seen_points, unseen_points,
+ *     {protocol: classes, classes, unseen_share, seen_classes, unseen_classes, train_points, seen_points, unseen_points,
+ *      or protocol: rows, classes, train_points, unseen_points,
  *      or protocol: queries, queries, documents, relevant, seen_queries, unseen_queries,
  *      points, dimension, data, settings, scale, splits, test_fraction, seed,
  *      methods: [{method, distortion, kappa, fit_seconds, chosen, kappas, chosen_per_split,
@@ -18,6 +19,7 @@ static double test_ratio(const retrieval *r, retrieve_scope scope)
     const retrieve_split *s = &r->first;
     const retrieve_search *unseen = &s->scope[RETRIEVE_UNSEEN], *seen = &s->scope[RETRIEVE_SEEN];
     if (r->data.answers) return (double)unseen->queries / (double)seen->queries;
+    if (s->classes[RETRIEVE_UNSEEN] == 0) return (double)unseen->queries / (double)s->train;
     if (scope == RETRIEVE_UNSEEN)
         return (double)s->classes[RETRIEVE_UNSEEN] / (double)s->classes[RETRIEVE_SEEN];
     return (double)seen->rows / (double)s->train;
@@ -64,7 +66,7 @@ static json_t *entrant_json(const retrieval *r, int entrant)
     return o;
 }
 
-/* How classes were split, or queries. */
+/* How classes, rows or queries were split. */
 static json_t *split_json(const retrieval *r)
 {
     const retrieve_split *s = &r->first;
@@ -74,12 +76,16 @@ static json_t *split_json(const retrieval *r)
                          (json_int_t)r->data.queries, "documents", (json_int_t)seen->rows,
                          "relevant", (json_int_t)r->data.answers->count, "seen_queries",
                          (json_int_t)seen->queries, "unseen_queries", (json_int_t)unseen->queries);
+    if (s->classes[RETRIEVE_UNSEEN] == 0)
+        return json_pack("{s:s, s:o, s:I, s:I}", "protocol", "rows", "classes",
+                         bdml_classes_json(r->data.rows), "train_points", (json_int_t)s->train,
+                         "unseen_points", (json_int_t)unseen->queries);
     return json_pack("{s:s, s:o, s:f, s:i, s:i, s:I, s:I, s:I}", "protocol", "classes", "classes",
-                     bdml_classes_json(r->data.rows), "unseen", r->options->retrieve.unseen.value,
-                     "seen_classes", s->classes[RETRIEVE_SEEN], "unseen_classes",
-                     s->classes[RETRIEVE_UNSEEN], "train_points", (json_int_t)s->train,
-                     "seen_points", (json_int_t)seen->rows, "unseen_points",
-                     (json_int_t)unseen->rows);
+                     bdml_classes_json(r->data.rows), "unseen_share",
+                     r->options->retrieve.unseen_share.value, "seen_classes",
+                     s->classes[RETRIEVE_SEEN], "unseen_classes", s->classes[RETRIEVE_UNSEEN],
+                     "train_points", (json_int_t)s->train, "seen_points", (json_int_t)seen->rows,
+                     "unseen_points", (json_int_t)unseen->rows);
 }
 
 bdml_status retrieve_write(bdml_handle *h, const retrieval *r, char **json)

@@ -3,6 +3,8 @@
  * Classes: a share of them is unseen. Of each other class test-fraction of the rows are kept from training as well, so
  * that both scopes are searched alike: among rows that no training saw, each query without itself.
  *
+ * Rows: test-fraction of each class are unseen, and look for their class among those trained on.
+ *
  * Queries: test-fraction of them are unseen, the others are learned from and searched for as well. Either looks among
  * all documents. */
 #include "evaluate/retrieve.h"
@@ -31,7 +33,7 @@ static bdml_status split_classes(bdml_handle *h, const bdml_options *o, const bd
     bdml_status status = BDML_OK;
     unsigned char *there = NULL;
     int64_t *order = NULL, *present = NULL, count = 0, seen = 0;
-    double share = o->retrieve.unseen.value;
+    double share = o->retrieve.unseen_share.value;
 
     BDML_NEW(h, there, data->classes);
     BDML_NEW(h, order, data->classes);
@@ -43,7 +45,7 @@ static bdml_status split_classes(bdml_handle *h, const bdml_options *o, const bd
                               CLASS_STREAM + (uint64_t)split, order, &seen));
     if (seen < 2 || count - seen < 2)
         BDML_GO(bdml_fail(h, BDML_ERR_DATA,
-                          "unseen = %g of %lld classes leaves %lld to learn from and %lld to "
+                          "unseen-share = %g of %lld classes leaves %lld to learn from and %lld to "
                           "search; at least 2 are needed on either side",
                           share, (long long)count, (long long)seen, (long long)(count - seen)));
     for (int64_t k = seen; k < count; k++) unseen[present[order[k]]] = 1;
@@ -90,6 +92,32 @@ done:
     free(row);
     free(part);
     free(y);
+    return status;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+/* Rows of every class are kept from training and look among those trained on; these look among each other. */
+static bdml_status make_rows(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                             int split, retrieve_split *s)
+{
+    bdml_status status = BDML_OK;
+    retrieve_search *unseen = &s->scope[RETRIEVE_UNSEEN], *seen = &s->scope[RETRIEVE_SEEN];
+    int64_t *order = NULL;
+
+    BDML_NEW(h, order, data->n);
+    BDML_NEW(h, s->learn, data->n);
+    BDML_NEW(h, unseen->row, data->n);
+    BDML_NEW(h, unseen->query, data->n);
+    BDML_NEW(h, seen->row, data->n);
+    BDML_GO(bdml_split_random(h, data->n, data->y, o->evaluate.test_fraction.value,
+                              (uint64_t)o->general.seed.value, (uint64_t)split, order, &s->train));
+    unseen->rows = seen->rows = s->train;
+    unseen->queries = data->n - s->train;
+    for (int64_t k = 0; k < s->train; k++) s->learn[k] = unseen->row[k] = seen->row[k] = order[k];
+    for (int64_t k = s->train; k < data->n; k++) unseen->query[k - s->train] = order[k];
+done:
+    free(order);
     return status;
 }
 
@@ -143,7 +171,9 @@ bdml_status retrieve_split_make(bdml_handle *h, const bdml_options *o, const ret
 {
     *s = (retrieve_split){0};
     bdml_status status = data->answers ? make_queries(h, o, data, split, s)
-                                       : make_classes(h, o, data->rows, split, s);
+                         : o->retrieve.unseen.value == BDML_UNSEEN_ROWS
+                             ? make_rows(h, o, data->rows, split, s)
+                             : make_classes(h, o, data->rows, split, s);
     if (status != BDML_OK) retrieve_split_free(s);
     return status;
 }

@@ -3,13 +3,12 @@
 #include "report/figures.h"
 
 static const char *const scope_name[] = {"seen", "unseen"};
-static const char *const scope_title[][2] = {{"seen classes", "unseen classes"},
-                                             {"seen queries", "unseen queries"}};
 
-/* What was split into seen and unseen: classes, or queries. */
-static int split_of(const json_t *run)
+/* What was split into seen and unseen: classes, rows or queries. */
+static const char *split_of(const json_t *run)
 {
-    return strcmp(client_string(run, "protocol"), "queries") == 0;
+    const char *protocol = client_string(run, "protocol");
+    return *protocol ? protocol : "classes";
 }
 
 /* Has the entrant a K of its own, and figures? */
@@ -51,7 +50,7 @@ static study_plot_series *draw_curve(const json_t *run, int scope, int measure, 
     size_t i, at = 0;
     json_t *row;
     if (!s) return NULL;
-    s->title = scope_title[split_of(run)][scope];
+    s->title = study_drawing_text(d, "%s %s", scope_name[scope], split_of(run));
     s->colour = scope;
     json_array_foreach(json_object_get(run, "methods"), i, row)
     {
@@ -104,14 +103,14 @@ bdml_status study_draw_unseen(const json_t *run, study_drawing *d)
     d->plot.title = study_drawing_text(
         d,
         "%s: %s trained on, and others; bars: s.e. of the difference to the space as it is, dashed",
-        client_base_name(client_string(run, "data")), split_of(run) ? "queries" : "classes");
+        client_base_name(client_string(run, "data")), split_of(run));
     const study_plot_series *seen = curve[0][0], *unseen = curve[0][1];
     int64_t last = seen->n - 1;
     snprintf(
         d->alt, sizeof d->alt,
         "Recall@1 and mAP@R against the distortion cap K, from %g to %g: recall@1 on the "
         "%s trained on goes from %.1f %% to %.1f %%, on those not seen from %.1f %% to %.1f %%.",
-        seen->x[0], seen->x[last], split_of(run) ? "queries" : "classes", seen->y[0], seen->y[last],
-        unseen->y[0], unseen->y[last]);
+        seen->x[0], seen->x[last], split_of(run), seen->y[0], seen->y[last], unseen->y[0],
+        unseen->y[last]);
     return BDML_OK;
 }

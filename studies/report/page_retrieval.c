@@ -13,15 +13,17 @@ bool study_is_retrieval(const json_t *run)
     return json_is_object(recall(json_array_get(json_object_get(run, "methods"), 0), 0));
 }
 
-static bool of_queries(const json_t *run)
+/* What was split into seen and unseen: classes, rows or queries. */
+static bool split_is(const json_t *run, const char *what)
 {
-    return strcmp(client_string(run, "protocol"), "queries") == 0;
+    return strcmp(client_string(run, "protocol"), what) == 0;
 }
 
 const char *study_retrieval_title(const json_t *run)
 {
-    return of_queries(run) ? "Queries that were not trained on"
-                           : "Classes that were not trained on";
+    return split_is(run, "queries") ? "Queries that were not trained on"
+           : split_is(run, "rows")  ? "Rows that were not trained on"
+                                    : "Classes that were not trained on";
 }
 
 /* "bdml, K = 10", "bdml, chosen", "lda" */
@@ -58,12 +60,18 @@ static const json_t *best_of(const json_t *run)
 void study_say_retrieval(study_html *p, const json_t *run)
 {
     const json_t *methods = json_object_get(run, "methods"), *best = best_of(run);
-    if (of_queries(run))
+    if (split_is(run, "queries"))
         study_html_printf(p,
                           ": whether the nearest of %.0f documents belongs to the query, over %.0f "
                           "splits, of %.0f queries that were not trained on.",
                           client_real(run, "documents"), client_real(run, "splits"),
                           client_real(run, "unseen_queries"));
+    else if (split_is(run, "rows"))
+        study_html_printf(p,
+                          ": whether the nearest of %.0f rows that were trained on is of the same "
+                          "class, over %.0f splits, of %.0f rows that were not.",
+                          client_real(run, "train_points"), client_real(run, "splits"),
+                          client_real(run, "unseen_points"));
     else
         study_html_printf(p,
                           ": whether the nearest row is of the same class, over %.0f splits, among "
@@ -87,7 +95,9 @@ void study_page_retrieval(study_html *p, const json_t *run)
     size_t i;
     json_t *row;
     const json_t *best = best_of(run);
-    const char *split = of_queries(run) ? "queries" : "classes";
+    const char *split = split_is(run, "queries") ? "queries"
+                        : split_is(run, "rows")  ? "rows"
+                                                 : "classes";
     study_html_printf(p,
                       "<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>method</th>"
                       "<th>unseen %s %%</th><th>to the space as it is</th>"
@@ -119,7 +129,7 @@ void study_page_retrieval(study_html *p, const json_t *run)
     study_html_printf(p,
                       "</tbody></table></div>\n<p class=\"soft\">Recall@1: %s. ±: standard error "
                       "of the paired difference, corrected for splits that share %s.</p>\n",
-                      of_queries(run) ? "queries whose nearest document belongs to them"
-                                      : "rows whose nearest other one is of their class",
+                      split_is(run, "queries") ? "queries whose nearest document belongs to them"
+                                               : "rows whose nearest other one is of their class",
                       split);
 }
