@@ -44,22 +44,25 @@ static bool same_names(int count, char *const *a, char *const *b)
     return true;
 }
 
-/* Class 3 is called what the data call it; so are the columns, and the one of the labels where the data name it. */
+/* Class 3 is called what the data call it; so are the columns, and the one of the labels, where the data name them: names
+ * that the data do not have are no lie, but not checked. */
 static void check_names(bdml_plain *w)
 {
     const bdml_model *m = w->model;
     const char *label = json_string_value(json_object_get(m->info, "label_column"));
-    bool told = label && w->data->label_name;
+    bool columns = w->data->feature_name != NULL;
+    bool labels = label && w->data->label_name;
     bool same = m->classes == w->data->classes &&
                 same_names(m->classes, m->class_name, w->data->class_name) &&
-                same_names(w->data->d, m->feature_name, w->data->feature_name) &&
-                (!told || strcmp(label, w->data->label_name) == 0);
-    note(w, "names",
-         told ? "classes feature_names name_bytes label_column"
-              : "classes feature_names name_bytes",
-         same,
-         same ? "classes and columns are called what the data call them"
-              : "classes or columns are not called what the data call them");
+                (!columns || same_names(w->data->d, m->feature_name, w->data->feature_name)) &&
+                (!labels || strcmp(label, w->data->label_name) == 0);
+    static const char *const fields[2][2] = {{"classes", "classes label_column"},
+                                             {"classes feature_names name_bytes",
+                                              "classes feature_names name_bytes label_column"}};
+    note(w, "names", fields[columns || !m->feature_name][labels], same,
+         !same     ? "classes or columns are not called what the data call them"
+         : columns ? "classes and columns are called what the data call them"
+                   : "classes are called what the data call them");
 }
 
 /* spread_j^2 = sum (x_ij - mean_j)^2 / (n_j - 1), over the n_j values that are there. */

@@ -220,8 +220,8 @@ static bdml_status check_classes(bdml_handle *h, const bdml_training *t)
     if (!t->y || t->classes < 2)
         return bdml_fail(h, BDML_ERR_DATA,
                          "method bdml learns from labels of at least two classes, or from "
-                         "constraint files; the data have %d classes",
-                         t->y ? t->classes : 0);
+                         "constraint files; the data have %s",
+                         t->y ? "one class" : "no labels");
     return BDML_OK;
 }
 

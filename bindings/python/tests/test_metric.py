@@ -4,6 +4,7 @@ import pickle
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -117,6 +118,19 @@ def test_certificate(wine):
         c.verify(X[:45], names[:45])
     with pytest.raises(AttributeError, match="proves nothing"):
         bdml.LDA().fit(X, y).certificate_
+
+
+def test_certificate_of_a_frame(wine):
+    X, y = wine
+    frame = pd.DataFrame(X, columns=[f"feature {j}" for j in range(X.shape[1])])
+    settings = dict(distortion=20, reference="zscore", softness=5.0)
+    named, plain = (bdml.BDML(**settings).fit(data, y).certificate_ for data in (frame, X))
+    verdict = named.verify(frame, y)
+    assert verdict and "feature_names" in [o["field"] for o in verdict.checked]
+    verdict = named.verify(X, y)  # names that the data do not have are not checked
+    assert verdict and "feature_names" in [o["field"] for o in verdict.not_checked]
+    assert plain.verify(frame, y) and plain.verify(X, y)
+    assert not named.verify(frame.rename(columns={"feature 0": "another"}), y)
 
 
 def test_infeasible(wine):

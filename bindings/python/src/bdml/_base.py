@@ -337,12 +337,19 @@ class Checker:
         x = check_array(X, dtype=_TYPES, **{_FINITE: True if self._missing == "error" else "allow-nan"})
         classes, codes = (None, None) if y is None else np.unique(np.asarray(y), return_inverse=True)
         with Call({"missing": self._missing, "level": level}) as call:
-            data = call.dataset(x, codes, classes)
+            named = lib.bdml_model_feature_name(self._model.c, 0) != ffi.NULL  # or it was fitted on an array
+            data = call.dataset(x, codes, classes, _column_names(X) if named else None)
             confirmed = ffi.new("int *")
             o = call.json(lib.bdml_certify_model, self._model.c, data, confirmed)
         return Verdict(
             bool(confirmed[0]), o["claim"], o["checks"], o["level"], o["statement"], o["checked"], o["not_checked"]
         )
+
+
+def _column_names(X: Any) -> list[str] | None:
+    """Of a data frame, where all are texts, as scikit-learn takes them for the names of features."""
+    names = list(getattr(X, "columns", []))
+    return names if names and all(isinstance(n, str) for n in names) else None
 
 
 def _different(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
