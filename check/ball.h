@@ -186,20 +186,6 @@ static inline ball dot_end(size_t n, double s, double c, double T, double D)
     return z;
 }
 
-/* sum of a_i b_i, b doubles */
-static inline ball dot_doubles(size_t n, const ball *a, const double *b)
-{
-    double s = 0.0, c = 0.0, T = 0.0, D = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        double e, q, p = two_product(a[i].hi, b[i], &e), l = a[i].lo * b[i];
-        s = two_sum(s, p, &q);
-        c += (e + q) + l;
-        T += fabs(e) + fabs(q) + fabs(l);
-        D += a[i].rad * fabs(b[i]);
-    }
-    return dot_end(n, s, c, T, D);
-}
-
 /* sum of a_i b_i */
 static inline ball dot(size_t n, const ball *a, const ball *b)
 {

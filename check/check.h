@@ -2,6 +2,7 @@
  *
  * ball.h    arithmetic with bounds
  * read.c    the text -> struct certificate; refuses by line and reason
+ * dots.c    many sums of products at once
  * points.c  data rows -> the points that the metric acts on
  * spectrum.c  eigenvalues from below; linear functions over the bounded-distortion set
  * prove.c   the proof of the claim
@@ -41,6 +42,15 @@ typedef struct checker {
 #define CHECK_SHARED _Pragma("omp parallel for schedule(dynamic) num_threads(k->threads)")
 #else
 #define CHECK_SHARED (void)k;
+#endif
+
+/* Compiled for the vector units of newer processors too; which one runs is settled when the program starts. No
+ * operation is fused or left out by either, so that the bits are the same. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \
+    (!defined(__clang__) || __clang_major__ >= 14)
+#define CHECK_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define CHECK_CLONES
 #endif
 
 _Noreturn void check_refuse(checker *k, const char *fmt, ...) CHECK_PRINTF(2, 3);
@@ -90,6 +100,20 @@ typedef struct certificate {
 } certificate;
 
 void check_read(checker *k, FILE *f, certificate *c);
+
+/* ---- dots.c ------------------------------------------------------------------------------------- */
+
+/* A matrix of doubles, packed for check_apply; b NULL: none. */
+typedef struct panels {
+    size_t rows, columns;
+    double *b;
+} panels;
+panels check_pack(checker *k, size_t rows, size_t columns, const double *matrix); /* or NULL */
+/* out = matrix u; without a matrix a copy of m->rows numbers. */
+void check_apply(const panels *m, const ball *u, ball *out);
+/* out = sum over k of a_k b_k', which is symmetric: dim x dim. a by coordinate, dim rows of `count`; b by point, `count`
+ * rows of dim. */
+void check_outer(checker *k, size_t dim, size_t count, const ball *a, const ball *b, ball *out);
 
 /* ---- points.c ----------------------------------------------------------------------------------- */
 

@@ -45,19 +45,14 @@ static void scaled_row(const certificate *c, const double *x, const double *cent
     }
 }
 
-/* out = matrix u, row by row; without a matrix a copy. */
-static void apply(const double *matrix, size_t rows, size_t columns, const ball *u, ball *out)
-{
-    for (size_t r = 0; r < rows; r++)
-        out[r] = matrix ? dot_doubles(columns, u, matrix + r * columns) : u[r];
-}
-
 ball *check_points(checker *k, const certificate *c)
 {
     const double *centre = find_centre(k, c);
     size_t parts = k->threads > 1 ? 4 * (size_t)k->threads : 1, each = c->columns + c->basis_rows;
     ball *room = check_take(k, parts * each, sizeof *room);
     ball *p = check_take(k, c->rows * c->dim, sizeof *p);
+    const panels basis = check_pack(k, c->basis_rows, c->columns, c->basis),
+                 reference = check_pack(k, c->dim, c->basis_rows, c->reference);
     CHECK_SHARED
     for (size_t part = 0; part < parts; part++) {
         ball *u = room + part * each, *v = u + c->columns;
@@ -66,8 +61,8 @@ ball *check_points(checker *k, const certificate *c)
                 unit_row(c, c->x + i * c->columns, u);
             else
                 scaled_row(c, c->x + i * c->columns, centre, u);
-            apply(c->basis, c->basis_rows, c->columns, u, v);
-            apply(c->reference, c->dim, c->basis_rows, v, p + i * c->dim);
+            check_apply(&basis, u, v);
+            check_apply(&reference, v, p + i * c->dim);
         }
     }
     check_pause(k);

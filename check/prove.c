@@ -106,17 +106,6 @@ static void merge_pairs(state *s)
     }
 }
 
-/* out = sum over k of a_k b_k', a and b stored by coordinate: dim rows of `count`. */
-static void sum_of_outer(checker *k, size_t dim, size_t count, const ball *a, const ball *b,
-                         ball *out)
-{
-    CHECK_SHARED
-    for (size_t i = 0; i < dim; i++)
-        for (size_t j = 0; j <= i && !check_stops(k); j++)
-            out[i * dim + j] = out[j * dim + i] = dot(count, a + i * count, b + j * count);
-    check_pause(k);
-}
-
 /* out = sum over pairs of weight X_ij (weights are merged), by the Laplacian of the weighted graph:
  *     sum_i p_i z_i',   z_i = sum over pairs (i,j) of weight (p_i - p_j)
  * over the rows that have one. */
@@ -144,14 +133,14 @@ static void laplacian(state *s, ball *weight, ball *out)
     for (size_t p = 0; p < c->pairs; p++) {
         size_t i = c->pi[p], j = c->pj[p];
         if (ball_is_zero(weight[p])) continue;
+        ball *zi = z + (place[i] - 1) * dim, *zj = z + (place[j] - 1) * dim;
         for (size_t r = 0; r < dim; r++) {
             ball x = ball_mul(weight[p], ball_sub(s->points[i * dim + r], s->points[j * dim + r]));
-            ball *zi = z + r * count + place[i] - 1, *zj = z + r * count + place[j] - 1;
-            *zi = ball_add(*zi, x);
-            *zj = ball_sub(*zj, x);
+            zi[r] = ball_add(zi[r], x);
+            zj[r] = ball_sub(zj[r], x);
         }
     }
-    sum_of_outer(s->k, dim, count, a, z, out);
+    check_outer(s->k, dim, count, a, z, out);
 }
 
 /* v (rows x width) less the mean of each class. */
@@ -166,11 +155,12 @@ static ball *less_class_means(state *s, size_t width, const ball *v)
         size[c->label[i]]++;
         for (size_t r = 0; r < width; r++) m[r] = ball_add(m[r], v[i * width + r]);
     }
+    for (size_t label = 0; label < c->rows; label++)
+        for (size_t r = 0; size[label] > 0 && r < width; r++)
+            mean[label * width + r] = ball_div(mean[label * width + r], count_of(size[label]));
     for (size_t i = 0; i < c->rows; i++) {
         const ball *m = mean + (size_t)c->label[i] * width;
-        ball number = count_of(size[c->label[i]]);
-        for (size_t r = 0; r < width; r++)
-            out[i * width + r] = ball_sub(v[i * width + r], ball_div(m[r], number));
+        for (size_t r = 0; r < width; r++) out[i * width + r] = ball_sub(v[i * width + r], m[r]);
     }
     return out;
 }
@@ -192,7 +182,7 @@ static void make_objective(state *s, ball *g)
     ball *a = check_take(s->k, c->rows * c->dim, sizeof *a);
     for (size_t i = 0; i < c->rows; i++)
         for (size_t r = 0; r < c->dim; r++) a[r * c->rows + i] = v[i * c->dim + r];
-    sum_of_outer(s->k, c->dim, c->rows, a, a, g);
+    check_outer(s->k, c->dim, c->rows, a, v, g);
     for (size_t e = 0; e < c->dim * c->dim; e++) g[e] = ball_mul(each, g[e]);
 }
 
@@ -355,10 +345,10 @@ static void check_upper(state *s)
     const certificate *c = s->c;
     size_t q = c->map_rows;
     ball *z = check_take(s->k, c->rows * q, sizeof *z);
+    const panels map = check_pack(s->k, q, c->dim, c->map);
     CHECK_SHARED
     for (size_t i = 0; i < c->rows; i++)
-        for (size_t r = 0; r < q && !(r == 0 && check_stops(k)); r++)
-            z[i * q + r] = dot_doubles(c->dim, s->points + i * c->dim, c->map + r * c->dim);
+        if (!check_stops(k)) check_apply(&map, s->points + i * c->dim, z + i * q);
     check_pause(s->k);
     const ball *distance = pair_distances(s, z);
     ball value = pull(s, z, distance);
