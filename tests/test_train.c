@@ -313,6 +313,29 @@ static void test_stop_solve(void **state)
     }
 }
 
+/* Whenever it is stopped, what comes back keeps the cap that was asked for: also while the recipe solves at the cap of
+ * its own under which neighbours are mined again. */
+static void test_stop_keeps_the_cap(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/segment.csv");
+    int models = 0;
+    set_all(h, "threads 1 reference zscore distortion 2 passes 2");
+    for (int after = 0; after < 24; after++) {
+        bdml_model *model = NULL;
+        stopper s = {"solve", after, 0, h};
+        bdml_set_progress(h, stop_in, &s);
+        bdml_status status = bdml_train(h, data, NULL, &model);
+        if (status == BDML_ERR_CANCELLED) continue;
+        check_ok(h, status);
+        models++;
+        assert_true(model->evidence->K <= 2.0);
+        bdml_free_model(model);
+    }
+    assert_true(models > 0);
+    bdml_free_dataset(data);
+}
+
 static void test_stop_selection(void **state)
 {
     bdml_handle *h = *state;
@@ -518,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_seed_matters),
         cmocka_unit_test(test_stop_solve),
+        handle_test(test_stop_keeps_the_cap),
         handle_test(test_stop_selection),
         handle_test(test_memory),
         handle_test(test_not_worse_than_reference),

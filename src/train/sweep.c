@@ -78,6 +78,17 @@ static bdml_status solve_wanted(bdml_sweep *w, bdml_chain *q, int effort, int fr
 
 /* ---- neighbours mined again ------------------------------------------------------------------------------- */
 
+/* Stopped on request on the way, at a cap that nobody asked for: the metric there is goes on as the start of a solve at
+ * the first cap that is wanted, which ends where it begins. */
+static bdml_status end_on_the_way(bdml_sweep *w, bdml_chain *q, int effort, int from, int to)
+{
+    const bdml_plan *p = w->fit->plan;
+    if (q->r.stop != BDML_STOP_CANCELLED) return BDML_OK;
+    while (from < to && !wants(w, true, effort, from)) from++;
+    if (from == to || q->s.K <= p->cap[from]) return BDML_OK;
+    return solve(w, q, (aim){p->effort[effort].weight, p->cap[from], true, effort, from});
+}
+
 /* The same for neighbours that are mined again, under metrics of this weight and cap. */
 static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effort, int from, int to)
 {
@@ -87,7 +98,7 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
     bdml_chain *q;
 
     BDML_TRY(solve(w, &w->first, way));
-    if (!goes_on(&w->first)) return BDML_OK;
+    if (!goes_on(&w->first)) return end_on_the_way(w, &w->first, effort, from, to);
     for (int again = 1;; again++) {
         bool last = again == p->effort[effort].again;
         q = before == &w->later[0] ? &w->later[1] : &w->later[0];
@@ -97,7 +108,7 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
         BDML_TRY(bdml_fit_constraints(w->fit, before->c, before->r.m, &q->c, &q->own));
         if (last) return solve_wanted(w, q, effort, from, to);
         BDML_TRY(solve(w, q, way));
-        if (!goes_on(q)) return BDML_OK;
+        if (!goes_on(q)) return end_on_the_way(w, q, effort, from, to);
         before = q;
     }
 }
