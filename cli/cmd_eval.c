@@ -113,6 +113,7 @@ bdml_status cli_eval(cli *c)
     bdml_dataset *data = NULL;
     char *text = NULL;
 
+    if (strcmp(bdml_get(c->h, "task"), "cluster") == 0) return cli_retrieve(c);
     if (strcmp(bdml_get(c->h, "task"), "retrieve") == 0) {
         TRY(bdml_set(c->h, "task", NULL)); /* there it follows from what is unseen */
         return cli_retrieve(c);

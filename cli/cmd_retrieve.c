@@ -81,39 +81,83 @@ static void print_data(const cli *c)
                client_string(r, "scale"));
 }
 
-/* recall@1, the difference to the space as it is with its standard error, and a second measure. */
-static void add_scope(cli_table *t, const json_t *scope, const char *second)
+/* ---- table ----------------------------------------------------------------------------------------------- */
+
+enum { MOST_MEASURES = 4 };
+typedef struct measure {
+    const char *key, *title;
+} measure;
+
+/* What the table shows of a scope; the first against the space as it is. */
+static int list_measures(const cli *c, measure *list)
 {
-    const json_t *first = json_object_get(scope, "recall_at_1");
-    const json_t *versus = json_object_get(first, "versus");
-    cli_cell_real(t, "%.2f", client_real(first, "mean"));
-    cli_cell_real(t, "%+.2f", client_real(versus, "difference"));
-    cli_cell_real(t, "%.2f", client_real(versus, "standard_error_corrected"));
-    cli_cell_real(t, "%.2f", client_real(json_object_get(scope, second), "mean"));
+    static const measure recall = {"recall_at_1", "R@1"}, map = {"map_at_r", "mAP@R"},
+                         ndcg = {"ndcg_at_10", "nDCG@10"}, nmi = {"nmi", "NMI"},
+                         ari = {"ari", "ARI"};
+    bool groups = strcmp(bdml_get(c->h, "task"), "cluster") == 0;
+    int n = 0;
+    if (groups) list[n++] = nmi, list[n++] = ari;
+    list[n++] = recall;
+    if (!groups) list[n++] = asks_documents(c) ? ndcg : map; /* grades are what nDCG is for */
+    if (!groups && bdml_get_number(c->h, "cluster") > 0.0) list[n++] = nmi, list[n++] = ari;
+    return n;
+}
+
+static void add_headings(cli_table *t, const char *scope, int n, const measure *list)
+{
+    cli_cell(t, "%s %s", scope, list[0].title);
+    cli_cell(t, "diff");
+    cli_cell(t, "se");
+    for (int m = 1; m < n; m++) cli_cell(t, "%s", list[m].title);
+}
+
+static void add_scope(cli_table *t, const json_t *scope, int n, const measure *list)
+{
+    for (int m = 0; m < n; m++) {
+        const json_t *figure = json_object_get(scope, list[m].key);
+        const json_t *versus = json_object_get(figure, "versus");
+        cli_cell_real(t, "%.2f", client_real(figure, "mean"));
+        if (m > 0) continue;
+        cli_cell_real(t, "%+.2f", client_real(versus, "difference"));
+        cli_cell_real(t, "%.2f", client_real(versus, "standard_error_corrected"));
+    }
 }
 
 static bdml_status print_table(cli *c)
 {
-    bool graded = asks_documents(c); /* grades are what nDCG is for */
-    const char *title = graded ? "nDCG@10" : "mAP@R", *second = graded ? "ndcg_at_10" : "map_at_r";
-    const char *const heading[] = {"method",   "K",    "unseen R@1", "diff", "se",    title,
-                                   "seen R@1", "diff", "se",         title,  "kappa", "fit s"};
+    measure list[MOST_MEASURES];
+    int n = list_measures(c, list);
+    char columns[] = "lrrrrrrrrrrrrrrrr"; /* two, two scopes of n + 2, two */
     cli_table t;
     size_t i;
     json_t *row;
-    cli_table_init(&t, c->h, "lrrrrrrrrrrr");
-    for (i = 0; i < sizeof heading / sizeof *heading; i++) cli_cell(&t, "%s", heading[i]);
+    columns[8 + 2 * n] = '\0';
+    cli_table_init(&t, c->h, columns);
+    cli_cell(&t, "method");
+    cli_cell(&t, "K");
+    add_headings(&t, "unseen", n, list);
+    add_headings(&t, "seen", n, list);
+    cli_cell(&t, "kappa");
+    cli_cell(&t, "fit s");
     json_array_foreach(json_object_get(c->result, "methods"), i, row)
     {
         bool chosen = json_object_size(json_object_get(row, "chosen")) > 0;
         cli_cell(&t, "%s%s", client_string(row, "method"), chosen ? " chosen" : "");
         cli_cell_real(&t, "%g", client_real(row, "distortion"));
-        add_scope(&t, json_object_get(row, "unseen"), second);
-        add_scope(&t, json_object_get(row, "seen"), second);
+        add_scope(&t, json_object_get(row, "unseen"), n, list);
+        add_scope(&t, json_object_get(row, "seen"), n, list);
         cli_cell_real(&t, "%.3g", client_real(row, "kappa"));
         cli_cell_real(&t, "%.3f", client_real(row, "fit_seconds"));
     }
     return cli_table_print(&t, stdout);
+}
+
+static void say_groups(const json_t *result)
+{
+    const json_t *first = json_array_get(json_object_get(result, "methods"), 0);
+    if (json_object_get(json_object_get(first, "unseen"), "nmi"))
+        printf("NMI, ARI: agreement of k-means, as many groups as classes, with the classes; 100 = "
+               "the same\n");
 }
 
 static void print_notes(const cli *c)
@@ -123,6 +167,7 @@ static void print_notes(const cli *c)
     printf("\nR@1: the nearest %s, %%; diff: to euclidean, the space as it is, on the same splits\n"
            "se: its standard error, corrected for overlapping splits\n",
            asks_documents(c) ? "document belongs to the query" : "row is of the class");
+    say_groups(c->result);
     json_array_foreach(json_object_get(c->result, "methods"), i, row)
     {
         const char *reason = json_string_value(json_object_get(row, "error"));

@@ -57,7 +57,8 @@ static const cli_command commands[] = {
      "is "
      "chosen (distortion, softness, reference; --scale auto; --neighbors auto) is chosen inside "
      "the training rows of each split. With --json the result also has the errors and choices "
-     "split by split and the confusion matrix. With --task retrieve it is 'bdml retrieve'.",
+     "split by split and the confusion matrix. With --task retrieve it is 'bdml retrieve', with "
+     "--task cluster the same with groups by k-means for its table.",
      COMMON LEARN "neighbors evaluate retrieve",
      "bdml eval wine.csv --methods euclidean,whiten --scale zscore\n"
      "bdml eval wine.csv --methods all --jobs 2 --json >wine-run.json",

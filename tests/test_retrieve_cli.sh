@@ -98,6 +98,20 @@ cmp a b || fail "eval --task retrieve --unseen rows is not retrieve"
 "$bdml" retrieve cube.csv --unseen 0.4 >out 2>err && fail "--unseen took a number"
 has err "unseen must be one of classes|rows"
 
+# Groups: the columns in the table of retrieve, or a table of their own.
+"$bdml" retrieve cube.csv --cluster --methods whiten --splits 3 >table 2>err
+has table "unseen R@1 .* NMI  *ARI  *seen R@1"
+has table "agreement of k-means"
+"$bdml" eval cube.csv --task cluster --methods whiten,bdml --splits 3 >table 2>err
+has table "unseen NMI  *diff  *se  *ARI  *R@1"
+"$bdml" eval cube.csv --task classify --methods whiten --splits 3 >table 2>err
+has table "3-NN error over 3 random splits"
+"$bdml" retrieve "$@" --cluster >out 2>err && fail "documents have no classes to compare groups with"
+has err "leave out cluster"
+"$bdml" train cube.csv --task cluster -o cluster.bdml >out 2>err
+has out "folds of the training classes, which made the choice"
+"$bdml" certify cluster.bdml cube.csv --level repeat >out || fail "the choice for task cluster is not repeated"
+
 # The study over all sets: those that are there, here one under the name of another.
 mkdir -p data/uci
 cp cube.csv data/uci/segment.csv

@@ -30,7 +30,8 @@
 #define BDML_RULE_CHOICES(X) \
     X(RULE, AUTO, "auto") X(RULE, CLASS, "class") X(RULE, NEAREST, "nearest") X(RULE, BALL, "ball")
 #define BDML_RECIPE_CHOICES(X) X(RECIPE, DEFAULT, "default") X(RECIPE, PAPER, "paper")
-#define BDML_TASK_CHOICES(X)   X(TASK, CLASSIFY, "classify") X(TASK, RETRIEVE, "retrieve")
+#define BDML_TASK_CHOICES(X) \
+    X(TASK, CLASSIFY, "classify") X(TASK, RETRIEVE, "retrieve") X(TASK, CLUSTER, "cluster")
 #define BDML_UNSEEN_CHOICES(X) X(UNSEEN, CLASSES, "classes") X(UNSEEN, ROWS, "rows")
 #define BDML_LOSS_CHOICES(X)   X(LOSS, SQUARED_HINGE, "squared-hinge") X(LOSS, HINGE, "hinge")
 #define BDML_SOLVER_CHOICES(X) \

@@ -213,7 +213,7 @@ static bool derive(const bdml_plain *w, bdml_stated *s)
     if (!recipe) return true;
     s->threshold = BDML_THRESHOLD_IDENTITY;
     s->passes = (int)o->train.passes.value;
-    if (o->train.task.value != BDML_TASK_RETRIEVE) return read_choices(w->model, s, &recipes);
+    if (o->train.task.value == BDML_TASK_CLASSIFY) return read_choices(w->model, s, &recipes);
     if (v->softness.automatic) s->softness = 1.5;
     return read_choices(w->model, s, &of_classes);
 }

@@ -112,6 +112,19 @@ typedef struct bdml_ranking {
 bdml_status bdml_rank(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *corpus,
                       const bdml_rows *queries, const bdml_answers *answers, bdml_ranking *out);
 
+/* ---- groups (kmeans.c, clustering.c) --------------------------------------------------------------------- */
+
+/* k <= n groups of the points, each about its mean: group[i] in 0 .. k-1, and the sum of squared distances to the means. */
+bdml_status bdml_kmeans(bdml_handle *h, const bdml_rows *x, int k, uint64_t seed, int32_t *group,
+                        double *energy);
+
+typedef struct bdml_agreement {
+    double nmi, ari; /* at most 1 */
+} bdml_agreement;
+/* Of n >= 1 points with the classes y and the groups given. */
+bdml_status bdml_compare_groups(bdml_handle *h, int64_t n, int classes, const int32_t *y,
+                                int groups, const int32_t *group, bdml_agreement *out);
+
 /* ---- verification of pairs (verify.c, verify_report.c, roc.c) ------------------------------------------- */
 
 enum { BDML_ROC_POINTS = 201 };

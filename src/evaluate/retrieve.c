@@ -46,21 +46,51 @@ done:
     return status;
 }
 
-static bdml_status rank_scope(bdml_handle *h, const retrieval *r, const retrieve_search *s,
-                              const bdml_model *model, bdml_ranking *out)
+/* NMI and ARI, in percent, of as many groups as there are classes. */
+static bdml_status cluster_rows(bdml_handle *h, const retrieval *r, const bdml_rows *rows,
+                                double *measure)
+{
+    bdml_status status = BDML_OK;
+    int32_t *group = NULL;
+    unsigned char *there = NULL;
+    bdml_agreement agreement;
+    double energy;
+    int k = 0;
+
+    BDML_NEW(h, group, rows->n);
+    BDML_NEW(h, there, rows->classes);
+    for (int64_t i = 0; i < rows->n; i++) there[rows->y[i]] = 1;
+    for (int c = 0; c < rows->classes; c++) k += there[c];
+    BDML_GO(bdml_kmeans(h, rows, k, (uint64_t)r->options->general.seed.value, group, &energy));
+    BDML_GO(bdml_compare_groups(h, rows->n, rows->classes, rows->y, k, group, &agreement));
+    measure[RETRIEVE_NMI] = 100.0 * agreement.nmi;
+    measure[RETRIEVE_ARI] = 100.0 * agreement.ari;
+done:
+    free(group);
+    free(there);
+    return status;
+}
+
+/* measure: retrieve_measures numbers. */
+static bdml_status measure_scope(bdml_handle *h, const retrieval *r, const retrieve_search *s,
+                                 const bdml_model *model, double *measure)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *rows = NULL, *asking = NULL;
     double *z = NULL, *zq = NULL;
     bdml_rows corpus, queries;
     bdml_answers answers = {0};
+    bdml_ranking ranking;
 
     BDML_GO(map_rows(h, r, model, s->rows, s->row, &rows, &z, &corpus));
     if (s->query) BDML_GO(map_rows(h, r, model, s->queries, s->query, &asking, &zq, &queries));
     if (r->data.answers)
         BDML_GO(bdml_answers_of(h, r->data.answers, s->queries, s->query, 0, &answers));
-    status = bdml_rank(h, &r->options->neighbors, &corpus, s->query ? &queries : NULL,
-                       r->data.answers ? &answers : NULL, out);
+    BDML_GO(bdml_rank(h, &r->options->neighbors, &corpus, s->query ? &queries : NULL,
+                      r->data.answers ? &answers : NULL, &ranking));
+    memcpy(measure, ranking.measure, sizeof ranking.measure);
+    if (retrieve_measures(r->options) > BDML_RANKING_MEASURES)
+        BDML_GO(cluster_rows(h, r, s->query ? &queries : &corpus, measure));
 done:
     free(z);
     free(zq);
@@ -94,7 +124,7 @@ static bdml_status score_split(bdml_handle *h, const retrieval *r, const retriev
     bdml_status status = BDML_OK;
     bdml_score *score = &r->score[entrant];
     bdml_model *model = NULL;
-    bdml_ranking ranking;
+    double measure[RETRIEVE_MEASURES];
 
     double start = bdml_now();
     BDML_GO(train_split(h, r, s, entrant, &model));
@@ -103,11 +133,11 @@ static bdml_status score_split(bdml_handle *h, const retrieval *r, const retriev
     score->kappa[split] = model->kappa;
     BDML_GO(bdml_score_keep_choice(h, model, split, score));
     for (int scope = 0; scope < RETRIEVE_SCOPES; scope++) {
-        BDML_GO(rank_scope(h, r, &s->scope[scope], model, &ranking));
-        if (scope == RETRIEVE_UNSEEN && ranking.queries == 0)
+        BDML_GO(measure_scope(h, r, &s->scope[scope], model, measure));
+        if (scope == RETRIEVE_UNSEEN && isnan(measure[BDML_RECALL_1])) /* nobody asked */
             BDML_GO(bdml_fail(h, BDML_ERR_DATA, "no unseen row has another of its class to find"));
-        for (int m = 0; m < BDML_RANKING_MEASURES; m++)
-            retrieve_values(r, entrant, (retrieve_scope)scope, m)[split] = ranking.measure[m];
+        for (int m = 0; m < retrieve_measures(r->options); m++)
+            retrieve_values(r, entrant, (retrieve_scope)scope, m)[split] = measure[m];
     }
     score->error[split] =
         100.0 - retrieve_values(r, entrant, RETRIEVE_UNSEEN, BDML_RECALL_1)[split];
@@ -178,7 +208,7 @@ static bdml_status list_entrants(bdml_handle *h, const bdml_options *o, retrieva
     }
     BDML_GO(bdml_scores_new(h, n, method, r->splits, 0, &r->score));
     r->entrants = n;
-    BDML_NEW(h, r->value, (size_t)n * RETRIEVE_SCOPES * BDML_RANKING_MEASURES * (size_t)r->splits);
+    BDML_NEW(h, r->value, (size_t)n * RETRIEVE_SCOPES * RETRIEVE_MEASURES * (size_t)r->splits);
 done:
     free(listed);
     free(method);
@@ -188,7 +218,7 @@ done:
 /* Measures of the splits that are kept, in the places of fewer splits. */
 static void keep_values(retrieval *r, int splits, const int *kept)
 {
-    size_t rows = (size_t)r->entrants * RETRIEVE_SCOPES * BDML_RANKING_MEASURES;
+    size_t rows = (size_t)r->entrants * RETRIEVE_SCOPES * RETRIEVE_MEASURES;
     for (size_t i = 0; i < rows; i++)
         for (int s = 0; s < splits; s++)
             r->value[i * (size_t)splits + (size_t)s] =
@@ -268,6 +298,10 @@ bdml_status bdml_retrieve_queries(bdml_handle *h, const bdml_dataset *queries,
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_retrieve_queries: queries, corpus and relevant must not be NULL");
     BDML_GO(check_settings(h, &h->options));
+    if (retrieve_measures(&h->options) > BDML_RANKING_MEASURES)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "groups are compared with classes, which queries and documents do not "
+                         "have: leave out cluster, and task at retrieve");
     BDML_GO(retrieve_join(h, queries, corpus, &rows));
     BDML_GO(bdml_answers_read(h, relevant, queries->n, corpus->n, false, &answers));
     status = run(h, &(retrieve_data){rows, &answers, queries->n}, json);

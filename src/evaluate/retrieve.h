@@ -57,6 +57,14 @@ bdml_status retrieve_constraints(bdml_handle *h, const bdml_options *o, const bd
                                  const retrieve_data *data, const retrieve_split *s,
                                  const bdml_dataset *train, bdml_constraints **out);
 
+/* ---- measures ---------------------------------------------------------------------------------------- */
+
+/* Those of a ranking, and where the settings cluster or task ask for them those of k-means in the learned space. */
+enum { RETRIEVE_NMI = BDML_RANKING_MEASURES, RETRIEVE_ARI, RETRIEVE_MEASURES };
+const char *retrieve_key(int measure); /* "recall_at_1", ..., "nmi", "ari" */
+/* How many are measured: the first of them. */
+int retrieve_measures(const bdml_options *o);
+
 /* ---- result ----------------------------------------------------------------------------------------- */
 
 /* The entrants: the space as it is first, against which the others are compared; methods; method bdml at each
@@ -75,7 +83,7 @@ typedef struct retrieval {
 static inline double *retrieve_values(const retrieval *r, int entrant, retrieve_scope scope,
                                       int measure)
 {
-    size_t at = ((size_t)entrant * RETRIEVE_SCOPES + (size_t)scope) * BDML_RANKING_MEASURES;
+    size_t at = ((size_t)entrant * RETRIEVE_SCOPES + (size_t)scope) * RETRIEVE_MEASURES;
     return r->value + (at + (size_t)measure) * (size_t)r->splits;
 }
 

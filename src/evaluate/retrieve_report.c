@@ -13,6 +13,19 @@
 
 static const char *const scope_name[RETRIEVE_SCOPES] = {"unseen", "seen"};
 
+const char *retrieve_key(int measure)
+{
+    return measure == RETRIEVE_NMI   ? "nmi"
+           : measure == RETRIEVE_ARI ? "ari"
+                                     : bdml_ranking_keys[measure];
+}
+
+int retrieve_measures(const bdml_options *o)
+{
+    bool grouped = o->retrieve.cluster.value || o->train.task.value == BDML_TASK_CLUSTER;
+    return grouped ? RETRIEVE_MEASURES : BDML_RANKING_MEASURES;
+}
+
 /* Test over training: classes where those are split, queries or rows where only these are. */
 static double test_ratio(const retrieval *r, retrieve_scope scope)
 {
@@ -42,9 +55,9 @@ static json_t *versus_json(const retrieval *r, int entrant, retrieve_scope scope
 static json_t *scope_json(const retrieval *r, int entrant, retrieve_scope scope)
 {
     json_t *all = json_object();
-    for (int m = 0; m < BDML_RANKING_MEASURES; m++) {
+    for (int m = 0; m < retrieve_measures(r->options); m++) {
         const double *value = retrieve_values(r, entrant, scope, m);
-        bdml_json_put(&all, bdml_ranking_keys[m],
+        bdml_json_put(&all, retrieve_key(m),
                       json_pack("{s:o, s:o, s:o, s:o}", "mean",
                                 bdml_real_json(bdml_mean(r->splits, value)), "std",
                                 bdml_real_json(bdml_sample_std(r->splits, value)), "values",

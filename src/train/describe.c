@@ -188,7 +188,7 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
     bdml_json_put(&o, "tried", tried);
     if (s->votes > 0) bdml_json_put(&o, "neighbors", json_integer(s->votes));
     if (plan->unseen)
-        bdml_json_put(&o, "task", bdml_json_word(BDML_WORDS(TASK), BDML_TASK_RETRIEVE));
+        bdml_json_put(&o, "task", bdml_json_word(BDML_WORDS(TASK), plan->o->train.task.value));
     if (plan->unseen && s->untouched >= 0 && s->best >= 0)
         bdml_json_put(&o, "best_versus_untouched", evidence_json(plan, s));
     if (s->late) bdml_json_put(&o, "stopped_by", json_string("time"));

@@ -181,7 +181,7 @@ bool bdml_plan_chooses_votes(const bdml_options *o, bool given)
     return o->neighbors.neighbors.automatic && open && !given && !bdml_plan_is_stated(o) &&
            !bdml_constraint_files_given(&o->constraints) && o->rank.rank.value == 0 &&
            o->train.recipe.value == BDML_RECIPE_DEFAULT &&
-           o->train.task.value != BDML_TASK_RETRIEVE;
+           o->train.task.value == BDML_TASK_CLASSIFY;
 }
 
 static bool pairs_are_open(const bdml_options *o)
@@ -242,7 +242,7 @@ bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_tra
     if (c || bdml_constraint_files_given(&o->constraints) || bdml_plan_is_stated(o))
         return plan_stated(h, c != NULL, plan);
     BDML_TRY(check_classes(h, t));
-    plan->unseen = o->train.task.value == BDML_TASK_RETRIEVE;
+    plan->unseen = o->train.task.value != BDML_TASK_CLASSIFY;
     return o->train.recipe.value == BDML_RECIPE_PAPER ? plan_paper(h, plan) : plan_recipe(h, plan);
 }
 
