@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Text out of files and of the command line: what is not plain ASCII as \xNN, so that no terminal obeys it. */
+static void show(FILE *f, const char *s)
+{
+    for (; *s; s++)
+        if (*s >= ' ' && *s <= '~')
+            fputc(*s, f);
+        else
+            fprintf(f, "\\x%02x", (unsigned char)*s);
+}
+
 static FILE *open_file(checker *k, const char *path)
 {
     FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
@@ -102,7 +112,11 @@ int main(int argc, char **argv)
         return 2;
     }
     if (setjmp(k.door)) {
-        fprintf(stderr, "bdml-check: %s: %s\n", path, k.reason);
+        fprintf(stderr, "bdml-check: ");
+        show(stderr, path);
+        fprintf(stderr, ": ");
+        show(stderr, k.reason);
+        fprintf(stderr, "\n");
         check_free(&k);
         return 2;
     }
@@ -118,7 +132,9 @@ int main(int argc, char **argv)
         if (f != stdin) fclose(f);
         path = argv[1];
     }
-    printf("data      %s\n", text);
+    printf("data      ");
+    show(stdout, text);
+    printf("\n");
     printf("trusted   scaling, reference, constraints, margins, weights: as the certificate states "
            "them\n");
     say_claim(&c);
@@ -126,7 +142,9 @@ int main(int argc, char **argv)
     say_proof(&c, &p);
     if (!same) snprintf(p.failure, sizeof p.failure, "%s", text);
     bool confirmed = p.confirmed && same;
-    printf("%s%s\n", confirmed ? "confirmed" : "NOT PROVEN: ", confirmed ? "" : p.failure);
+    printf("%s", confirmed ? "confirmed" : "NOT PROVEN: ");
+    show(stdout, confirmed ? "" : p.failure);
+    printf("\n");
     check_free(&k);
     return fflush(stdout) == 0 && confirmed ? 0 : 1;
 }

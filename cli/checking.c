@@ -57,13 +57,13 @@ static bdml_status is_plain(const cli *c, const bdml_model *model, const json_t 
 static void print_convert(const cli *c, const json_t *settings, const char *data)
 {
     printf("  bdml convert ");
-    cli_shell_word(stdout, data);
+    cli_say_shell_word(data);
     printf(" plain.csv");
     for (int i = 0; i < bdml_option_count(); i++) {
         const char *text = reading_of(c, settings, bdml_option_at(i));
         if (!text) continue;
-        printf(" --%s ", bdml_option_at(i)->name);
-        cli_shell_word(stdout, text);
+        client_print(stdout, " --%s ", bdml_option_at(i)->name);
+        cli_say_shell_word(text);
     }
     printf("\n");
 }
@@ -82,9 +82,9 @@ bdml_status cli_say_how_to_check(cli *c, const bdml_model *model, const char *ce
     printf("check it:\n");
     if (!plain) print_convert(c, settings, data);
     printf("  bdml-check ");
-    cli_shell_word(stdout, certificate);
+    cli_say_shell_word(certificate);
     printf(" ");
-    cli_shell_word(stdout, plain ? data : "plain.csv");
+    cli_say_shell_word(plain ? data : "plain.csv");
     if (plain && label > 0) printf(" %d", label);
     printf("\n");
 done:

@@ -197,8 +197,8 @@ bdml_status cli_take_result(cli *c, const char *text);
 
 /* line.c: "command_line" of the result. */
 void cli_note_command(cli *c);
-/* A word as a POSIX shell reads it. */
-void cli_shell_word(FILE *f, const char *s);
+/* A word as a POSIX shell reads it, on standard output. */
+void cli_say_shell_word(const char *s);
 /* checking.c: the lines that check a certificate of the model, and of these data. */
 bdml_status cli_say_how_to_check(cli *c, const bdml_model *model, const char *certificate,
                                  const char *data);
@@ -296,6 +296,7 @@ typedef struct cli_writer {
     bdml_file *file;
     char separator; /* ',' or tab */
     bool started;   /* a cell stands on this row already */
+    bool safe;      /* names that a spreadsheet would run get a ' before them */
 } cli_writer;
 bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w); /* .tsv: tab, else comma */
 bdml_status cli_writer_text(cli_writer *w, const char *s);            /* quoted where needed */

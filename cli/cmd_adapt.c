@@ -17,11 +17,12 @@ static void print_setup(cli *c)
 {
     const json_t *r = c->result;
     bool semi = json_is_true(json_object_get(r, "semi"));
-    printf("%s (%.0f rows) -> %s (%.0f rows), %d features\n", cli_text_of(c, CLI_OPT_SOURCE),
-           client_real(r, "source_points"), cli_text_of(c, CLI_OPT_TARGET),
-           client_real(r, "target_points"), (int)client_real(r, "dimension"));
-    printf("%s: %.0f source rows%s", semi ? "semi-supervised" : "unsupervised",
-           client_real(r, "train_points"), semi ? "" : " to learn from");
+    client_print(stdout, "%s (%.0f rows) -> %s (%.0f rows), %d features\n",
+                 cli_text_of(c, CLI_OPT_SOURCE), client_real(r, "source_points"),
+                 cli_text_of(c, CLI_OPT_TARGET), client_real(r, "target_points"),
+                 (int)client_real(r, "dimension"));
+    client_print(stdout, "%s: %.0f source rows%s", semi ? "semi-supervised" : "unsupervised",
+                 client_real(r, "train_points"), semi ? "" : " to learn from");
     if (semi)
         printf(" and %.0f of the target to learn from", client_real(r, "labelled_target_points"));
     printf(", %.0f target rows to test, %.0f splits\n\n", client_real(r, "test_points"),
@@ -61,7 +62,9 @@ static bdml_status print_table(cli *c, const json_t *methods)
     json_array_foreach(methods, i, row)
     {
         const char *why = json_string_value(json_object_get(row, "error"));
-        if (why) printf("%s: %s\n", json_string_value(json_object_get(row, "method")), why);
+        if (why)
+            client_print(stdout, "%s: %s\n", json_string_value(json_object_get(row, "method")),
+                         why);
     }
     return BDML_OK;
 }

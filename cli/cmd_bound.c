@@ -18,7 +18,7 @@ static int64_t own_int(const cli *c, cli_opt id)
 static void tell(cli *c, const char *key, const char *what, double v)
 {
     cli_put(c->result, key, cli_real(v));
-    if (!cli_json(c)) printf("%-46s %.8g\n", what, v);
+    if (!cli_json(c)) client_print(stdout, "%-46s %.8g\n", what, v);
 }
 
 /* ---- numbers of a model -------------------------------------------------------------------------------------- */

@@ -14,11 +14,11 @@ static void print_checks(const json_t *verdict)
     json_array_foreach(json_object_get(verdict, "checks"), i, check)
     {
         const char *finding = text_of(check, "finding");
-        printf("%-8s %-8s %-14s %s\n",
-               strcmp(finding, "holds") == 0   ? "ok"
-               : strcmp(finding, "fails") == 0 ? "REFUTED"
-                                               : "trusted",
-               text_of(check, "level"), text_of(check, "check"), text_of(check, "detail"));
+        client_print(stdout, "%-8s %-8s %-14s %s\n",
+                     strcmp(finding, "holds") == 0   ? "ok"
+                     : strcmp(finding, "fails") == 0 ? "REFUTED"
+                                                     : "trusted",
+                     text_of(check, "level"), text_of(check, "check"), text_of(check, "detail"));
     }
 }
 
@@ -39,9 +39,9 @@ static void print_not_checked(const json_t *list)
         json_array_foreach(list, j, b)
         {
             if (strcmp(text_of(b, "why"), why) == 0)
-                printf("%s%s", j == i ? "" : ", ", text_of(b, "field"));
+                client_print(stdout, "%s%s", j == i ? "" : ", ", text_of(b, "field"));
         }
-        printf(": %s\n", why);
+        client_print(stdout, ": %s\n", why);
     }
 }
 
@@ -62,15 +62,17 @@ static const json_t *failed(const json_t *verdict, const char *name)
 static void print_refusal(const json_t *verdict)
 {
     if (failed(verdict, "data"))
-        printf("refuted: %s; give the file that it was trained on\n",
-               text_of(failed(verdict, "data"), "detail"));
+        client_print(stdout, "refuted: %s; give the file that it was trained on\n",
+                     text_of(failed(verdict, "data"), "detail"));
     else if (failed(verdict, NULL))
-        printf("refuted: the claim '%s' does not hold\n", text_of(verdict, "claim"));
+        client_print(stdout, "refuted: the claim '%s' does not hold\n", text_of(verdict, "claim"));
     else
-        printf("not confirmed at the level asked for: nothing speaks against the claim '%s', which "
-               "holds at\nlevel %s; beyond that something is taken on trust (--level repeat trains "
-               "again)\n",
-               text_of(verdict, "claim"), text_of(verdict, "level"));
+        client_print(
+            stdout,
+            "not confirmed at the level asked for: nothing speaks against the claim '%s', which "
+            "holds at\nlevel %s; beyond that something is taken on trust (--level repeat trains "
+            "again)\n",
+            text_of(verdict, "claim"), text_of(verdict, "level"));
 }
 
 static void print_verdict(const json_t *verdict)
@@ -79,8 +81,9 @@ static void print_verdict(const json_t *verdict)
     print_checks(verdict);
     print_not_checked(json_object_get(verdict, "not_checked"));
     if (confirmed)
-        printf("confirmed at level %s: the claim '%s' holds\n%s\n", text_of(verdict, "level"),
-               text_of(verdict, "claim"), text_of(verdict, "statement"));
+        client_print(stdout, "confirmed at level %s: the claim '%s' holds\n%s\n",
+                     text_of(verdict, "level"), text_of(verdict, "claim"),
+                     text_of(verdict, "statement"));
     else
         print_refusal(verdict);
 }

@@ -34,12 +34,13 @@ static bdml_status print_result(cli *c)
     size_t k;
     json_t *row;
     if (cli_chatty(c))
-        printf("%s: %.0f points, d %.0f, %.0f %s constraints, distortion at most K = %g, trace "
-               "%g\n\n",
-               c->argument[0], client_real(c->result, "points"),
-               client_real(c->result, "dimension"), client_real(c->result, "constraints"),
-               bdml_get(c->h, "kind"), bdml_get_number(c->h, "distortion"),
-               trace > 0.0 ? trace : INFINITY);
+        client_print(
+            stdout,
+            "%s: %.0f points, d %.0f, %.0f %s constraints, distortion at most K = %g, trace "
+            "%g\n\n",
+            c->argument[0], client_real(c->result, "points"), client_real(c->result, "dimension"),
+            client_real(c->result, "constraints"), bdml_get(c->h, "kind"),
+            bdml_get_number(c->h, "distortion"), trace > 0.0 ? trace : INFINITY);
     TRY(print_table(c, solvers));
     if (cli_chatty(c))
         printf("\nmargin miss: worst of the margins; any row: of all rows of the form, the cap's "
@@ -47,7 +48,7 @@ static bdml_status print_result(cli *c)
                "by: objective\nagainst the engine's bracket, below it only when something is "
                "missed\n");
     json_array_foreach(solvers, k, row) if (client_string(row, "error")[0])
-        printf("%s: %s\n", client_string(row, "solver"), client_string(row, "error"));
+        client_print(stdout, "%s: %s\n", client_string(row, "solver"), client_string(row, "error"));
     return BDML_OK;
 }
 

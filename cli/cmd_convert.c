@@ -26,9 +26,9 @@ static bdml_status write_data(cli *c, const bdml_dataset *data, const char *path
     cli_put(c->result, "output", client_text(path));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(path, "-") != 0)
-        printf("wrote %" PRId64 " points, %d features, %d classes to %s\n",
-               bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data),
-               path);
+        client_print(stdout, "wrote %" PRId64 " points, %d features, %d classes to %s\n",
+                     bdml_dataset_points(data), bdml_dataset_dimension(data),
+                     bdml_dataset_classes(data), path);
     return BDML_OK;
 }
 

@@ -5,9 +5,9 @@ static bdml_status print(cli *c, const json_t *r)
 {
     cli_table t;
     double ratio = client_real(r, "ratio");
-    printf("%s: %lld rows, %lld queries\n", c->argument[1],
-           (long long)json_integer_value(json_object_get(r, "points")),
-           (long long)json_integer_value(json_object_get(r, "queries")));
+    client_print(stdout, "%s: %lld rows, %lld queries\n", c->argument[1],
+                 (long long)json_integer_value(json_object_get(r, "points")),
+                 (long long)json_integer_value(json_object_get(r, "queries")));
     if (isnan(ratio))
         puts("the model maps some differences to 0: nothing is promised of neighbours\n");
     else

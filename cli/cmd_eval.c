@@ -7,8 +7,9 @@
 static void print_setup(cli *c, const bdml_dataset *data)
 {
     int64_t folds = (int64_t)bdml_get_number(c->h, "folds");
-    printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
-           bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
+    client_print(stdout, "%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
+                 bdml_dataset_points(data), bdml_dataset_dimension(data),
+                 bdml_dataset_classes(data));
     bool chosen =
         bdml_is_given(c->h, "neighbors") && strcmp(bdml_get(c->h, "neighbors"), "auto") == 0;
     if (chosen)
@@ -18,9 +19,9 @@ static void print_setup(cli *c, const bdml_dataset *data)
     if (folds > 0)
         printf("%" PRId64 " folds", folds);
     else
-        printf("%s random splits, %.4g %% of the rows for testing", bdml_get(c->h, "splits"),
-               100.0 * bdml_get_number(c->h, "test-fraction"));
-    printf(",%sscale %s\n\n", chosen ? " k auto, " : " ", bdml_get(c->h, "scale"));
+        client_print(stdout, "%s random splits, %.4g %% of the rows for testing",
+                     bdml_get(c->h, "splits"), 100.0 * bdml_get_number(c->h, "test-fraction"));
+    client_print(stdout, ",%sscale %s\n\n", chosen ? " k auto, " : " ", bdml_get(c->h, "scale"));
 }
 
 static void add_row(cli_table *t, const json_t *row, bool several)
@@ -69,10 +70,11 @@ static void print_chosen(const json_t *row)
     json_object_foreach(json_object_get(row, "chosen"), key, counts)
     {
         const char *before = "";
-        printf("%s chose %s", name ? name : "?", key);
+        client_print(stdout, "%s chose %s", name ? name : "?", key);
         json_object_foreach(counts, value, count)
         {
-            printf("%s %s (%lld)", before, value, (long long)json_integer_value(count));
+            client_print(stdout, "%s %s (%lld)", before, value,
+                         (long long)json_integer_value(count));
             before = ",";
         }
         printf("\n");
@@ -89,13 +91,15 @@ static void print_notes(const json_t *methods, bool folds)
     {
         const char *reason = json_string_value(json_object_get(row, "error"));
         compared = compared || json_is_object(json_object_get(row, "versus"));
-        if (reason) printf("%s%s\n", first ? "\n" : "", reason);
+        if (reason) client_print(stdout, first ? "\n%s\n" : "%s\n", reason);
         if (reason) first = false;
     }
     if (compared)
-        printf("\nvs best: mean difference to the best other method on the same splits\nse, p: its "
-               "standard error and significance, %s\n",
-               folds ? "by a paired t-test" : "corrected for overlapping splits");
+        client_print(
+            stdout,
+            "\nvs best: mean difference to the best other method on the same splits\nse, p: its "
+            "standard error and significance, %s\n",
+            folds ? "by a paired t-test" : "corrected for overlapping splits");
     first = true;
     json_array_foreach(methods, i, row)
     {

@@ -121,7 +121,7 @@ static void print_label(const survey *s)
         if (bdml_source_column(s->c->h, s->source, j, &info) == BDML_OK &&
             strcmp(info.use, "label") == 0)
             name = info.name;
-    printf("label      %.40s (%s)", name, reason);
+    client_print(stdout, "label      %.40s (%s)", name, reason);
     if (!s->problem[0]) printf(": %d classes", bdml_source_classes(s->source));
     printf("\n");
     if (s->unlabelled) printf("unlabelled %" PRId64 " rows\n", s->unlabelled);
@@ -193,7 +193,7 @@ static void print_expected(const json_t *expected)
 
 static bdml_status print_survey(survey *s, const int32_t *order, const json_t *expected)
 {
-    printf("file       %s\n", s->c->argument[0]);
+    client_print(stdout, "file       %s\n", s->c->argument[0]);
     if (s->problem[0])
         printf("points     not counted\n");
     else

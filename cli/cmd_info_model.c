@@ -10,16 +10,16 @@ enum { LABEL_WIDTH = 19, LINE_WIDTH = 79 };
 /* Long values are broken where they may be, after commas. */
 static void print_line(const char *key, const char *text)
 {
-    int column = printf("%-*s", LABEL_WIDTH, key);
+    int column = client_print(stdout, "%-*s", LABEL_WIDTH, key);
     for (const char *p = text; *p;) {
         int n = (int)strcspn(p, ",");
         n += p[n] == ',';
         if (column > LABEL_WIDTH && column + n > LINE_WIDTH) {
-            printf("\n%*s", LABEL_WIDTH, "");
+            client_print(stdout, "\n%*s", LABEL_WIDTH, "");
             column = LABEL_WIDTH;
             while (n > 1 && *p == ' ') p++, n--;
         }
-        column += printf("%.*s", n, p);
+        column += client_print(stdout, "%.*s", n, p);
         p += n;
     }
     printf("\n");
@@ -98,7 +98,8 @@ static void print_origin(const bdml_model *model, const json_t *o)
     const char *data = client_string(o, "data"), *label = client_string(o, "label_column");
     const json_t *settings = json_object_get(o, "settings");
     char text[CLIENT_ERROR];
-    printf("method     %s, scale %s\n", client_string(o, "method"), client_string(o, "scale"));
+    client_print(stdout, "method     %s, scale %s\n", client_string(o, "method"),
+                 client_string(o, "scale"));
     if (data[0]) {
         snprintf(text, sizeof text, "from %.0f points of %.400s: %d features, %d classes%s%.60s",
                  client_real(o, "training_points"), data, bdml_model_input_dimension(model),
@@ -117,7 +118,7 @@ static void print_summary(const cli *c, const char *path, const bdml_model *mode
                           const json_t *description)
 {
     const char *data = client_string(description, "data");
-    printf("file       %s\n", path);
+    client_print(stdout, "file       %s\n", path);
     print_origin(model, description);
     cli_say_choice(description);
     cli_say_certificate(description);
@@ -127,8 +128,8 @@ static void print_summary(const cli *c, const char *path, const bdml_model *mode
     putchar('\n');
     cli_say_next(description, path);
     if (json_object_get(description, "certificate"))
-        printf("           bdml certify %s %s\n", path, data[0] ? data : "DATA");
-    printf("           bdml info %s --all: everything it says of itself\n", path);
+        client_print(stdout, "           bdml certify %s %s\n", path, data[0] ? data : "DATA");
+    client_print(stdout, "           bdml info %s --all: everything it says of itself\n", path);
 }
 
 bdml_status cli_info_model(cli *c, const char *path)

@@ -29,7 +29,7 @@ static bdml_status export_certificate(cli *c, const char *output)
     cli_put(c->result, "output", client_text(output));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(output, "-") != 0) {
-        printf("wrote the certificate of %s to %s\n", c->argument[0], output);
+        client_print(stdout, "wrote the certificate of %s to %s\n", c->argument[0], output);
         GO(cli_say_how_to_check(c, model, output, c->argument[1]));
     }
 done:
@@ -60,7 +60,8 @@ static bdml_status export_affine(cli *c, const char *output)
     cli_put(c->result, "columns", json_integer(d));
     cli_put(c->result, "output", client_text(output));
     if (cli_chatty(c))
-        printf(
+        client_print(
+            stdout,
             "wrote the whole model, raw points of %d to %d dimensions in single precision, to %s\n",
             d, q, output);
 done:
@@ -95,8 +96,8 @@ bdml_status cli_export(cli *c)
     cli_put(c->result, "columns", json_integer(bdml_model_metric_dimension(model)));
     cli_put(c->result, "output", client_text(output));
     if (cli_chatty(c) && strcmp(output, "-") != 0)
-        printf("wrote %s, %d x %d, to %s\n", what, rows, bdml_model_metric_dimension(model),
-               output);
+        client_print(stdout, "wrote %s, %d x %d, to %s\n", what, rows,
+                     bdml_model_metric_dimension(model), output);
 done:
     bdml_free_model(model);
     return status;
@@ -136,9 +137,10 @@ bdml_status cli_import(cli *c)
     cli_put(c->result, "kappa", cli_real(bdml_model_kappa(model)));
     cli_put(c->result, "model", client_text(output));
     if (cli_chatty(c) && strcmp(output, "-") != 0)
-        printf("saved a model of %d dimensions, rank %d, condition number %.4g as %s\n",
-               bdml_model_metric_dimension(model), bdml_model_output_dimension(model),
-               bdml_model_kappa(model), output);
+        client_print(stdout,
+                     "saved a model of %d dimensions, rank %d, condition number %.4g as %s\n",
+                     bdml_model_metric_dimension(model), bdml_model_output_dimension(model),
+                     bdml_model_kappa(model), output);
 done:
     bdml_free_model(model);
     bdml_free_dataset(map);

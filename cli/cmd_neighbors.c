@@ -208,8 +208,8 @@ bdml_status cli_neighbors(cli *c)
         list_in_json(&j, queries);
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(output, "-") != 0)
-        printf("%d nearest of %" PRId64 " points for %" PRId64 " queries into %s\n", j.k, points,
-               queries, output);
+        client_print(stdout, "%d nearest of %" PRId64 " points for %" PRId64 " queries into %s\n",
+                     j.k, points, queries, output);
 done:
     free_job(&j);
     return status;

@@ -16,15 +16,16 @@ static bool is_chosen(const cli *c, const json_t *row)
 static void print_setup(const cli *c, const bdml_dataset *data)
 {
     const json_t *r = c->result;
-    printf("%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
-           bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
-    printf("reference %s, ", client_string(r, "reference"));
+    client_print(stdout, "%s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
+                 bdml_dataset_points(data), bdml_dataset_dimension(data),
+                 bdml_dataset_classes(data));
+    client_print(stdout, "reference %s, ", client_string(r, "reference"));
     if (json_is_true(json_object_get(r, "hard")))
         printf("hard");
     else
         printf("softness %g,", client_real(r, "softness"));
-    printf(" %ss by rule %s: %g targets, %g impostors\n", client_string(r, "kind"),
-           client_string(r, "rule"), client_real(r, "targets"), client_real(r, "impostors"));
+    client_print(stdout, " %ss by rule %s: %g targets, %g impostors\n", client_string(r, "kind"),
+                 client_string(r, "rule"), client_real(r, "targets"), client_real(r, "impostors"));
     printf("%g-NN error in %% over %g random splits, %g rows to learn from and %g to test on\n\n",
            client_real(r, "neighbors"), client_real(r, "splits"), client_real(r, "train_rows"),
            client_real(r, "test_rows"));

@@ -99,6 +99,8 @@ static bdml_status predict_all(job *j, const char *output)
     cli *c = j->c;
     if (j->writing) {
         TRY(cli_writer_open(c, output, &j->writer));
+        /* A file of answers is what people open in a spreadsheet; a pipe goes to a program. */
+        if (!bdml_is_given(c->h, "csv-safe")) j->writer.safe = strcmp(output, "-") != 0;
         TRY(cli_writer_text(&j->writer, "class"));
         TRY(cli_writer_end_row(&j->writer));
     }
@@ -142,7 +144,8 @@ static bdml_status report(job *j, const char *output)
     /* The classes have standard output for themselves when they go there. */
     FILE *f = strcmp(output, "-") == 0 ? stderr : stdout;
     fflush(stdout);
-    if (f == stdout) printf("classified %" PRId64 " points into %s\n", j->stream.rows, output);
+    if (f == stdout)
+        client_print(stdout, "classified %" PRId64 " points into %s\n", j->stream.rows, output);
     if (j->stream.dropped)
         fprintf(f, "dropped    %" PRId64 " rows with missing values: their answers are empty\n",
                 j->stream.dropped);

@@ -87,7 +87,7 @@ static bdml_status report(cli *c, const bdml_model *model, const answers *a, con
     if (!cli_chatty(c)) return BDML_OK;
     FILE *f = strcmp(output, "-") == 0 ? stderr : stdout;
     fflush(stdout);
-    fprintf(f, "scored     %" PRId64 " pairs by %s", a->count, score);
+    client_print(f, "scored     %" PRId64 " pairs by %s", a->count, score);
     if (decided) fprintf(f, ", the same from %.6g on", a->threshold);
     fprintf(f, "\n");
     if (!decided)

@@ -70,7 +70,7 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
         if (strcmp(steps[i], "path") == 0 && bdml_check_path(c->h) != BDML_OK) continue;
         if (cli_chatty(c)) {
             cli_progress_clear(c);
-            printf("%s ...\n", steps[i]);
+            client_print(stdout, "%s ...\n", steps[i]);
             fflush(stdout);
         }
         cli_progress_part(c, (int)i, (int)(sizeof steps / sizeof *steps));
@@ -124,9 +124,10 @@ bdml_status cli_report(cli *c)
     cli_put(c->result, "runs", json_integer((json_int_t)json_array_size(runs)));
     cli_progress_clear(c);
     if (cli_chatty(c))
-        printf("%s: %.0f KiB, opens in any browser\n", page, (double)cli_file_size(page) / 1024.0);
+        client_print(stdout, "%s: %.0f KiB, opens in any browser\n", page,
+                     (double)cli_file_size(page) / 1024.0);
     const char *model = client_string(c->result, "model");
-    if (cli_chatty(c) && model[0]) printf("%s: the model of the page\n", model);
+    if (cli_chatty(c) && model[0]) client_print(stdout, "%s: the model of the page\n", model);
 done:
     json_decref(runs);
     return status;
@@ -170,7 +171,7 @@ bdml_status cli_plot(cli *c)
     if (!drawn) GO(cli_wrote(c, client_fail(c->h, BDML_ERR_IO, "%s was not drawn", path)));
     cli_put(c->result, "figure", client_text(name));
     cli_put(c->result, "plot", client_text(path));
-    if (cli_chatty(c)) printf("%s: %s\n", path, name);
+    if (cli_chatty(c)) client_print(stdout, "%s: %s\n", path, name);
 done:
     json_decref(runs);
     return status;

@@ -49,36 +49,43 @@ static bdml_status check(cli *c, const char *plot)
 static void print_queries(const cli *c)
 {
     const json_t *r = c->result;
-    printf("%s: %.0f queries, %s: %.0f documents, %.0f features, %.0f lines of what belongs "
-           "together\n",
-           cli_text_of(c, CLI_OPT_QUERIES), client_real(r, "queries"),
-           cli_text_of(c, CLI_OPT_CORPUS), client_real(r, "documents"), client_real(r, "dimension"),
-           client_real(r, "relevant"));
-    printf("%.0f splits: %.0f queries to learn from (seen), %.0f others to test by (unseen), both "
-           "among all documents;\nscale %s\n\n",
-           client_real(r, "splits"), client_real(r, "seen_queries"),
-           client_real(r, "unseen_queries"), client_string(r, "scale"));
+    client_print(stdout,
+                 "%s: %.0f queries, %s: %.0f documents, %.0f features, %.0f lines of what belongs "
+                 "together\n",
+                 cli_text_of(c, CLI_OPT_QUERIES), client_real(r, "queries"),
+                 cli_text_of(c, CLI_OPT_CORPUS), client_real(r, "documents"),
+                 client_real(r, "dimension"), client_real(r, "relevant"));
+    client_print(
+        stdout,
+        "%.0f splits: %.0f queries to learn from (seen), %.0f others to test by (unseen), both "
+        "among all documents;\nscale %s\n\n",
+        client_real(r, "splits"), client_real(r, "seen_queries"), client_real(r, "unseen_queries"),
+        client_string(r, "scale"));
 }
 
 static void print_data(const cli *c)
 {
     const json_t *r = c->result;
     bool rows = strcmp(client_string(r, "protocol"), "rows") == 0;
-    printf("%s: %.0f points, %.0f features, %zu classes\n", c->argument[0],
-           client_real(r, "points"), client_real(r, "dimension"),
-           json_array_size(json_object_get(r, "classes")));
+    client_print(stdout, "%s: %.0f points, %.0f features, %zu classes\n", c->argument[0],
+                 client_real(r, "points"), client_real(r, "dimension"),
+                 json_array_size(json_object_get(r, "classes")));
     if (rows)
-        printf("%.0f splits: %.0f rows to learn from, which look for their class among each other "
-               "(seen);\n%.0f others look among them (unseen); scale %s\n\n",
-               client_real(r, "splits"), client_real(r, "train_points"),
-               client_real(r, "unseen_points"), client_string(r, "scale"));
+        client_print(
+            stdout,
+            "%.0f splits: %.0f rows to learn from, which look for their class among each other "
+            "(seen);\n%.0f others look among them (unseen); scale %s\n\n",
+            client_real(r, "splits"), client_real(r, "train_points"),
+            client_real(r, "unseen_points"), client_string(r, "scale"));
     else
-        printf("%.0f splits: %.0f rows of %.0f classes to learn from; retrieval among %.0f rows of "
-               "%.0f unseen classes,\nand among %.0f more of the seen ones; scale %s\n\n",
-               client_real(r, "splits"), client_real(r, "train_points"),
-               client_real(r, "seen_classes"), client_real(r, "unseen_points"),
-               client_real(r, "unseen_classes"), client_real(r, "seen_points"),
-               client_string(r, "scale"));
+        client_print(
+            stdout,
+            "%.0f splits: %.0f rows of %.0f classes to learn from; retrieval among %.0f rows of "
+            "%.0f unseen classes,\nand among %.0f more of the seen ones; scale %s\n\n",
+            client_real(r, "splits"), client_real(r, "train_points"),
+            client_real(r, "seen_classes"), client_real(r, "unseen_points"),
+            client_real(r, "unseen_classes"), client_real(r, "seen_points"),
+            client_string(r, "scale"));
 }
 
 /* ---- table ----------------------------------------------------------------------------------------------- */
@@ -164,14 +171,16 @@ static void print_notes(const cli *c)
 {
     size_t i;
     json_t *row;
-    printf("\nR@1: the nearest %s, %%; diff: to euclidean, the space as it is, on the same splits\n"
-           "se: its standard error, corrected for overlapping splits\n",
-           asks_documents(c) ? "document belongs to the query" : "row is of the class");
+    client_print(
+        stdout,
+        "\nR@1: the nearest %s, %%; diff: to euclidean, the space as it is, on the same splits\n"
+        "se: its standard error, corrected for overlapping splits\n",
+        asks_documents(c) ? "document belongs to the query" : "row is of the class");
     say_groups(c->result);
     json_array_foreach(json_object_get(c->result, "methods"), i, row)
     {
         const char *reason = json_string_value(json_object_get(row, "error"));
-        if (reason) printf("%s\n", reason);
+        if (reason) client_print(stdout, "%s\n", reason);
     }
 }
 
@@ -214,7 +223,7 @@ bdml_status cli_retrieve(cli *c)
     if (!cli_quiet(c)) (asks_documents(c) ? print_queries : print_data)(c);
     GO(print_table(c));
     if (!cli_quiet(c)) print_notes(c);
-    if (drawn && !cli_quiet(c)) printf("\nrecall against K  %s\n", plot);
+    if (drawn && !cli_quiet(c)) client_print(stdout, "\nrecall against K  %s\n", plot);
 done:
     bdml_free_bytes(json);
     return status;

@@ -33,10 +33,10 @@ static void say_rank(const json_t *model)
     const json_t *o = json_object_get(model, "low_rank");
     const json_t *lower = json_object_get(o, "joint_lower");
     if (!o) return;
-    printf("rank       %d, start %s, Q-step %s",
-           (int)json_integer_value(json_object_get(o, "rank")),
-           json_string_value(json_object_get(o, "q_start")),
-           json_string_value(json_object_get(o, "q_step")));
+    client_print(stdout, "rank       %d, start %s, Q-step %s",
+                 (int)json_integer_value(json_object_get(o, "rank")),
+                 json_string_value(json_object_get(o, "q_start")),
+                 json_string_value(json_object_get(o, "q_step")));
     if (json_object_get(o, "turns"))
         printf(": objective %.6g to %.6g in %d turns",
                json_number_value(json_object_get(o, "start")),
@@ -48,13 +48,13 @@ static void say_rank(const json_t *model)
                json_number_value(lower));
     printf("\n");
     if (json_object_get(o, "kappa_on_range"))
-        printf("           M has distortion %.6g on its range%s\n",
-               client_real(o, "kappa_on_range"),
-               client_real(o, "kappa_on_range") >
-                       (1.0 + 1e-6) *
-                           client_real(json_object_get(model, "certificate"), "distortion")
-                   ? ": the rows of Q are not orthonormal, the cap does not bound it"
-                   : "");
+        client_print(stdout, "           M has distortion %.6g on its range%s\n",
+                     client_real(o, "kappa_on_range"),
+                     client_real(o, "kappa_on_range") >
+                             (1.0 + 1e-6) *
+                                 client_real(json_object_get(model, "certificate"), "distortion")
+                         ? ": the rows of Q are not orthonormal, the cap does not bound it"
+                         : "");
     say_relaxation(json_object_get(o, "relaxation"));
 }
 
@@ -101,10 +101,11 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     double variance = bdml_preparation_variance(bdml_model_preparation(model));
     int d = bdml_model_metric_dimension(model);
     cli_duration(seconds, time, sizeof time);
-    printf("data       %s: %" PRId64 " points, %d features, %d classes\n", c->argument[0],
-           bdml_dataset_points(data), bdml_dataset_dimension(data), bdml_dataset_classes(data));
-    printf("method     %s, scale %s", client_string(description, "method"),
-           bdml_get(c->h, "scale"));
+    client_print(stdout, "data       %s: %" PRId64 " points, %d features, %d classes\n",
+                 c->argument[0], bdml_dataset_points(data), bdml_dataset_dimension(data),
+                 bdml_dataset_classes(data));
+    client_print(stdout, "method     %s, scale %s", client_string(description, "method"),
+                 bdml_get(c->h, "scale"));
     if (!isnan(variance))
         printf(", PCA to %d dimensions (%.1f %% of variance)", d, 100.0 * variance);
     printf("\nmetric     %d x %d of rank %d\n", d, d, bdml_model_output_dimension(model));
@@ -113,15 +114,17 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     cli_say_condition(model);
     cli_say_threshold(description);
     say_rank(description);
-    printf("trained in %s\n", time);
+    client_print(stdout, "trained in %s\n", time);
     if (bdml_checkpoints_written(c->h) > 0 && strcmp(ended, "stopped") == 0)
-        printf("checkpoint %s: --resume goes on from there\n", bdml_get(c->h, "checkpoint"));
+        client_print(stdout, "checkpoint %s: --resume goes on from there\n",
+                     bdml_get(c->h, "checkpoint"));
     if (strcmp(path, "-") == 0) return;
-    printf("saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
+    client_print(stdout, "saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
     cli_say_next(description, path);
-    printf("           bdml info %s: what was learned\n           bdml report %s: a page of "
-           "pictures\n",
-           path, source[0] ? source : "DATA");
+    client_print(stdout,
+                 "           bdml info %s: what was learned\n           bdml report %s: a page of "
+                 "pictures\n",
+                 path, source[0] ? source : "DATA");
 }
 
 static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model,

@@ -164,8 +164,8 @@ bdml_status cli_transform(cli *c)
     cli_put(c->result, "output", client_text(output));
     cli_progress_clear(c);
     if (cli_chatty(c) && strcmp(output, "-") != 0)
-        printf("mapped %" PRId64 " points from %d to %d dimensions into %s\n", j.stream.rows,
-               bdml_model_input_dimension(model), j.q, output);
+        client_print(stdout, "mapped %" PRId64 " points from %d to %d dimensions into %s\n",
+                     j.stream.rows, bdml_model_input_dimension(model), j.q, output);
     if (cli_chatty(c) && j.stream.dropped)
         fprintf(stderr, "bdml: dropped %" PRId64 " rows with missing values\n", j.stream.dropped);
 done:

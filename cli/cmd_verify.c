@@ -27,15 +27,15 @@ static void print_setup(const cli *c)
     const json_t *r = c->result;
     static const char *const on[] = {"the rows of the training pairs of each fold",
                                      "the rows of all pairs", "all rows"};
-    printf("%s: %.0f points, %.0f features; %s: %.0f pairs, %.0f of them the same\n",
-           c->argument[0], client_real(r, "points"), client_real(r, "dimension"),
-           client_string(r, "pairs_file"), client_real(r, "pairs"), client_real(r, "same"));
-    printf("%.0f folds, %s; metric and threshold from the other folds\n", client_real(r, "folds"),
-           client_string(r, "folds_are"));
-    printf("scale %s", client_string(r, "scale"));
+    client_print(stdout, "%s: %.0f points, %.0f features; %s: %.0f pairs, %.0f of them the same\n",
+                 c->argument[0], client_real(r, "points"), client_real(r, "dimension"),
+                 client_string(r, "pairs_file"), client_real(r, "pairs"), client_real(r, "same"));
+    client_print(stdout, "%.0f folds, %s; metric and threshold from the other folds\n",
+                 client_real(r, "folds"), client_string(r, "folds_are"));
+    client_print(stdout, "scale %s", client_string(r, "scale"));
     if (client_real(r, "pca") > 0.0)
-        printf(", PCA %g without labels on %s", client_real(r, "pca"),
-               on[(int)bdml_get_number(c->h, "pca-on")]);
+        client_print(stdout, ", PCA %g without labels on %s", client_real(r, "pca"),
+                     on[(int)bdml_get_number(c->h, "pca-on")]);
     printf("\n\n");
 }
 
@@ -68,9 +68,9 @@ static void print_differences(const json_t *list)
     if (json_array_size(list) > 0) printf("\n");
     json_array_foreach(list, i, row)
     {
-        printf("%s - %s: %+.2f (s.e. %.2f) fold by fold\n", client_string(row, "method"),
-               client_string(row, "against"), client_real(row, "difference"),
-               client_real(row, "standard_error"));
+        client_print(stdout, "%s - %s: %+.2f (s.e. %.2f) fold by fold\n",
+                     client_string(row, "method"), client_string(row, "against"),
+                     client_real(row, "difference"), client_real(row, "standard_error"));
     }
 }
 
@@ -93,7 +93,7 @@ bdml_status cli_verify(cli *c)
     if (!cli_quiet(c)) print_setup(c);
     GO(print_table(c, json_object_get(c->result, "methods")));
     if (!cli_quiet(c)) print_differences(json_object_get(c->result, "differences"));
-    if (drawn && !cli_quiet(c)) printf("\nROC curves  %s\n", plot);
+    if (drawn && !cli_quiet(c)) client_print(stdout, "\nROC curves  %s\n", plot);
 done:
     bdml_free_bytes(json);
     bdml_free_dataset(data);

@@ -25,7 +25,7 @@ static const cli_command commands[] = {
      "score "
      "(larger = more alike) and whether that reaches the model's threshold, as a table "
      "i,j,score,same.",
-     COMMON "output input neighbors predict",
+     COMMON "output write input neighbors predict",
      "bdml predict wine.bdml new.csv -o classes.csv\n"
      "bdml predict wine.bdml labelled.csv --json\n"
      "bdml predict faces.bdml faces.npz --pairs pairs.csv -o answers.csv",
@@ -35,7 +35,7 @@ static const cli_command commands[] = {
      "distances between the rows written are the learned distances, so any nearest-neighbour "
      "index can take them. The ending of FILE says the format: .csv, .tsv, .svmlight (.svm, "
      ".libsvm) or .npy; '-', the default, is CSV on standard output.",
-     COMMON "output input", "bdml transform wine.bdml wine.csv -o mapped.npy", cli_transform,
+     COMMON "output write input", "bdml transform wine.bdml wine.csv -o mapped.npy", cli_transform,
      CLI_EVERYDAY},
     {"neighbors", "DATA [QUERY]", "[-k K] [--model MODEL] [-o FILE]",
      "list exact nearest neighbours",
@@ -139,7 +139,7 @@ static const cli_command commands[] = {
      "Reads any supported format (CSV, TSV, svmlight, NPY, NPZ, MAT v5, ARFF, IDX, all but NPZ "
      "and MAT also gzipped) and writes the one that the ending of OUT says: .csv, .tsv, .svmlight "
      "(.svm, .libsvm) or .npy, the labels beside it in NAME.labels.npy.",
-     COMMON "output input", "bdml convert iris.arff iris.csv", cli_convert, CLI_MORE},
+     COMMON "output write input", "bdml convert iris.arff iris.csv", cli_convert, CLI_MORE},
     {"info", "FILE", "", "describe a data file or a model",
      "For data, a dry look: points, features, the label column and why it was taken, classes with "
      "their "

@@ -103,10 +103,10 @@ static void print_direction(int number, const json_t *direction)
 {
     const json_t *name = json_object_get(direction, "feature");
     const json_t *loading = json_object_get(direction, "loading");
-    printf("  %d  %3.0f %% ", number, 100.0 * client_real(direction, "share"));
+    client_print(stdout, "  %d  %3.0f %% ", number, 100.0 * client_real(direction, "share"));
     for (size_t k = 0; k < LOADINGS_SHOWN && k < json_array_size(name); k++)
-        printf(" %+.2f %.15s", json_number_value(json_array_get(loading, k)),
-               json_string_value(json_array_get(name, k)));
+        client_print(stdout, " %+.2f %.15s", json_number_value(json_array_get(loading, k)),
+                     json_string_value(json_array_get(name, k)));
     printf("\n");
 }
 
@@ -124,8 +124,8 @@ void cli_features_print(const json_t *result)
         double v = json_number_value(json_array_get(weight, i));
         memset(bar, '#', sizeof bar);
         bar[(int)(BAR * v / largest + 0.5)] = '\0';
-        printf("  %-32.32s %5.1f %%  %s\n", json_string_value(json_array_get(name, i)), 100.0 * v,
-               bar);
+        client_print(stdout, "  %-32.32s %5.1f %%  %s\n",
+                     json_string_value(json_array_get(name, i)), 100.0 * v, bar);
     }
     if (count > MOST_SHOWN) printf("  ... and %zu more\n", count - MOST_SHOWN);
     printf("leading directions: share, and the largest loadings\n");

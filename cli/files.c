@@ -181,7 +181,9 @@ done:
 
 bdml_status cli_writer_open(cli *c, const char *path, cli_writer *w)
 {
-    *w = (cli_writer){.c = c, .separator = client_ends_in(path, ".tsv") ? '\t' : ','};
+    *w = (cli_writer){.c = c,
+                      .separator = client_ends_in(path, ".tsv") ? '\t' : ',',
+                      .safe = bdml_get_number(c->h, "csv-safe") != 0.0};
     fflush(stdout); /* "-" has a buffer of its own */
     return cli_wrote(c, bdml_file_create(c->h, path, &w->file));
 }
@@ -210,9 +212,12 @@ static bool reads_as_missing(const char *s)
 bdml_status cli_writer_text(cli_writer *w, const char *s)
 {
     const char special[] = {w->separator, '"', '\n', '\r', ' ', '\0'};
+    const char *shield = w->safe && bdml_is_formula(s) ? "'" : "";
+    bool quotes = s[strcspn(s, special)] || reads_as_missing(s);
     TRY(separate(w));
-    if (!s[strcspn(s, special)] && !reads_as_missing(s)) return put(w, s, strlen(s));
-    TRY(put(w, "\"", 1));
+    if (quotes) TRY(put(w, "\"", 1));
+    TRY(put(w, shield, strlen(shield)));
+    if (!quotes) return put(w, s, strlen(s));
     for (const char *p = s; *p;) { /* a quote inside is doubled */
         size_t n = strcspn(p, "\"");
         TRY(put(w, p, n));

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 json_t *cli_real(double v)
 {
@@ -42,7 +43,8 @@ static void print_scalar(const json_t *v, FILE *f)
 {
     char number[CLIENT_NUMBER];
     if (!json_is_real(v)) {
-        json_dumpf(v, f, JSON_ENCODE_ANY);
+        /* To a terminal in ASCII: jansson leaves some characters that it would obey as they are. */
+        json_dumpf(v, f, JSON_ENCODE_ANY | (isatty(fileno(f)) ? JSON_ENSURE_ASCII : 0));
         return;
     }
     client_number(json_real_value(v), number);

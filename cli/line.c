@@ -20,7 +20,7 @@ static bool is_plain(const char *s)
     return *s && s[strspn(s, plain)] == '\0';
 }
 
-void cli_shell_word(FILE *f, const char *s)
+static void shell_word(FILE *f, const char *s)
 {
     if (is_plain(s)) {
         fputs(s, f);
@@ -29,6 +29,19 @@ void cli_shell_word(FILE *f, const char *s)
     fputc('\'', f);
     for (; *s; s++) fputs(*s == '\'' ? "'\\''" : (char[]){*s, '\0'}, f);
     fputc('\'', f);
+}
+
+void cli_say_shell_word(const char *s)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (f) {
+        shell_word(f, s);
+        if (fclose(f) != 0) s = "?";
+    }
+    client_print(stdout, "%s", text ? text : s);
+    free(text);
 }
 
 void cli_note_command(cli *c)
@@ -40,7 +53,7 @@ void cli_note_command(cli *c)
     fprintf(f, "bdml %s", c->command->name);
     for (int i = 0; i < c->arguments; i++) {
         fputc(' ', f);
-        cli_shell_word(f, c->argument[i]);
+        shell_word(f, c->argument[i]);
     }
     for (int i = 0; i < cli_option_count(); i++) {
         const bdml_option *o = cli_option_at(i);
@@ -53,7 +66,7 @@ void cli_note_command(cli *c)
             continue;
         }
         fprintf(f, " --%s ", o->name);
-        cli_shell_word(f, own ? own->text : bdml_get(c->h, o->name));
+        shell_word(f, own ? own->text : bdml_get(c->h, o->name));
     }
     if (fclose(f) == 0) cli_put(c->result, "command_line", client_text(text));
     free(text);

@@ -50,7 +50,7 @@ static void report_failure(cli *c, bdml_status status, bool json)
     else
         snprintf(line, sizeof line, "%s", error);
     fflush(stdout);
-    fprintf(stderr, "bdml: %s\n", line);
+    client_print(stderr, "bdml: %s\n", line);
     if (!json) return;
     /* A proof of infeasibility and a refuted claim are results too. */
     bool answer = status == BDML_ERR_INFEASIBLE || c->refuted;
@@ -58,7 +58,8 @@ static void report_failure(cli *c, bdml_status status, bool json)
     cli_put(object, "error", client_text(line));
     cli_put(object, "status", client_text(c->refuted ? "refuted" : bdml_status_text(status)));
     cli_put(object, "exit", json_integer(exit_code(c, status)));
-    if (cli_json_print(c, object) != BDML_OK) fprintf(stderr, "bdml: %s\n", bdml_last_error(c->h));
+    if (cli_json_print(c, object) != BDML_OK)
+        client_print(stderr, "bdml: %s\n", bdml_last_error(c->h));
     json_decref(object);
 }
 
@@ -70,7 +71,7 @@ static void report_phases(const cli *c)
         double seconds = bdml_phase_seconds(c->h, i);
         if (seconds < 1e-3) continue;
         cli_duration(seconds, text, sizeof text);
-        fprintf(stderr, "bdml: time in %-12s %s\n", bdml_phase_name(i), text);
+        client_print(stderr, "bdml: time in %-12s %s\n", bdml_phase_name(i), text);
     }
 }
 

@@ -23,6 +23,7 @@ static const struct {
     {"report", "Output style"},
     {"output", "Result"},
     {"input", "Reading data"},
+    {"write", "Writing data"},
     {"prepare", "Preparation"},
     {"neighbors", "Neighbours"},
     {"constraints", "Constraints"},

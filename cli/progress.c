@@ -97,20 +97,20 @@ static void show(cli *c, double now, int64_t done, int64_t total)
     if (total > 0) snprintf(of, sizeof of, " of %lld", (long long)total);
     if (!p->terminal) {
         if (counted)
-            fprintf(stderr, "bdml: %s: %d %%%s%s%s\n", p->phase, percent, left[0] ? ", " : "", left,
-                    left[0] ? " left" : "");
+            client_print(stderr, "bdml: %s: %d %%%s%s%s\n", p->phase, percent, left[0] ? ", " : "",
+                         left, left[0] ? " left" : "");
         else
-            fprintf(stderr, "bdml: %s: %lld%s\n", p->phase, (long long)done, of);
+            client_print(stderr, "bdml: %s: %lld%s\n", p->phase, (long long)done, of);
         return;
     }
     int full = (int)(p->whole.share * BAR_WIDTH);
     for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < full ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
     if (counted)
-        fprintf(stderr, "\r\033[K%-20.20s [%s] %3d %%  %s%s", p->phase, bar, percent, left,
-                left[0] ? " left" : "");
+        client_print(stderr, "\r\033[K%-20.20s [%s] %3d %%  %s%s", p->phase, bar, percent, left,
+                     left[0] ? " left" : "");
     else
-        fprintf(stderr, "\r\033[K%-20.20s %lld%s", p->phase, (long long)done, of);
+        client_print(stderr, "\r\033[K%-20.20s %lld%s", p->phase, (long long)done, of);
     fflush(stderr);
     p->shown = true;
 }
@@ -150,7 +150,7 @@ void cli_log(void *user, bdml_log_level level, const char *line)
     if (cli_quiet(c) || (level != BDML_LOG_WARNING && !cli_verbose(c))) return;
     cli_progress_clear(c);
     if (level == BDML_LOG_TABLE)
-        fprintf(stderr, "%s\n", line);
+        client_print(stderr, "%s\n", line);
     else
-        fprintf(stderr, "bdml: %s%s\n", level == BDML_LOG_WARNING ? "warning: " : "", line);
+        client_print(stderr, "bdml: %s%s\n", level == BDML_LOG_WARNING ? "warning: " : "", line);
 }

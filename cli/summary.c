@@ -12,9 +12,9 @@ static void say_settings(const json_t *chosen)
     json_object_foreach((json_t *)chosen, name, value)
     {
         if (json_is_string(value))
-            printf("%s%s %s", before, name, json_string_value(value));
+            client_print(stdout, "%s%s %s", before, name, json_string_value(value));
         else if (json_is_number(value))
-            printf("%s%s %g", before, name, json_number_value(value));
+            client_print(stdout, "%s%s %g", before, name, json_number_value(value));
         else
             continue;
         before = ", ";
@@ -57,19 +57,23 @@ void cli_say_choice(const json_t *model)
         say_settings(chosen);
         return;
     }
-    printf("chosen     reference %s, distortion at most %g, softness %g, passes %d%s\n",
-           client_string(chosen, "reference"), client_real(chosen, "distortion"),
-           client_real(chosen, "weight"), (int)client_real(chosen, "passes"),
-           client_string(chosen, "stopped_by")[0] ? ",\n           cut short by the time limit"
-                                                  : "");
+    client_print(stdout,
+                 "chosen     reference %s, distortion at most %g, softness %g, passes %d%s\n",
+                 client_string(chosen, "reference"), client_real(chosen, "distortion"),
+                 client_real(chosen, "weight"), (int)client_real(chosen, "passes"),
+                 client_string(chosen, "stopped_by")[0]
+                     ? ",\n           cut short by the time limit"
+                     : "");
     if (json_object_get(chosen, "neighbors"))
         printf("           and %d neighbours that vote\n", (int)client_real(chosen, "neighbors"));
     if (!json_is_number(json_object_get(chosen, "error"))) return;
     bool retrieval = json_object_get(chosen, "task") != NULL;
-    printf("error      %.1f %% +- %.1f%s in %d folds of the training %s, which made the choice\n",
-           client_real(chosen, "error"), client_real(chosen, "standard_error"),
-           retrieval ? " of first neighbours" : "", (int)client_real(chosen, "folds"),
-           retrieval ? "classes" : "rows");
+    client_print(
+        stdout,
+        "error      %.1f %% +- %.1f%s in %d folds of the training %s, which made the choice\n",
+        client_real(chosen, "error"), client_real(chosen, "standard_error"),
+        retrieval ? " of first neighbours" : "", (int)client_real(chosen, "folds"),
+        retrieval ? "classes" : "rows");
     if (!json_object_get(model, "low_rank")) /* there the points Qx are what would be kept */
         say_evidence(json_object_get(chosen, "best_versus_untouched"));
 }
@@ -78,11 +82,12 @@ void cli_say_next(const json_t *model, const char *path)
 {
     const json_t *selection = json_object_get(model, "selection");
     if (json_object_get(selection, "task"))
-        printf("next       bdml drift %s CORPUS: what stays of an index\n"
-               "           bdml export %s -o adapter.onnx: or .faiss, .safetensors\n",
-               path, path);
+        client_print(stdout,
+                     "next       bdml drift %s CORPUS: what stays of an index\n"
+                     "           bdml export %s -o adapter.onnx: or .faiss, .safetensors\n",
+                     path, path);
     else
-        printf("next       bdml predict %s NEW-DATA\n", path);
+        client_print(stdout, "next       bdml predict %s NEW-DATA\n", path);
 }
 
 static void say_bracket(const json_t *model, const json_t *o)
@@ -97,10 +102,10 @@ static void say_bracket(const json_t *model, const json_t *o)
         printf("proof      none: the time limit came first; objective %.6g as the solver reckons\n",
                client_real(o, "objective"));
     else
-        printf("proof      %s%s%s%s: the optimum lies in [%.6g, %.6g], gap %.1e\n",
-               client_string(o, "status"), by[0] ? " by " : "", by,
-               json_object_get(model, "low_rank") ? " for this Q" : "", client_real(o, "lower"),
-               client_real(o, "upper"), client_real(o, "gap"));
+        client_print(stdout, "proof      %s%s%s%s: the optimum lies in [%.6g, %.6g], gap %.1e\n",
+                     client_string(o, "status"), by[0] ? " by " : "", by,
+                     json_object_get(model, "low_rank") ? " for this Q" : "",
+                     client_real(o, "lower"), client_real(o, "upper"), client_real(o, "gap"));
     if (!help[0]) return;
     printf("           ");
     cli_wrap(stdout, help, 11, 11);
@@ -112,16 +117,18 @@ void cli_say_certificate(const json_t *model)
     if (!o) return;
     double cap = client_real(o, "distortion");
     say_bracket(model, o);
-    printf("distortion %.6g of at most %g, relative to reference %s%s; %.0f of %.0f\n"
-           "           constraints active\n",
-           client_real(o, "kappa"), cap, client_string(o, "reference"),
-           json_object_get(model, "low_rank") ? " and Q" : "", client_real(o, "active"),
-           client_real(o, "constraints"));
+    client_print(stdout,
+                 "distortion %.6g of at most %g, relative to reference %s%s; %.0f of %.0f\n"
+                 "           constraints active\n",
+                 client_real(o, "kappa"), cap, client_string(o, "reference"),
+                 json_object_get(model, "low_rank") ? " and Q" : "", client_real(o, "active"),
+                 client_real(o, "constraints"));
     if (cap == 1.0)
-        printf("           K = 1 is the reference itself: nothing was stretched beyond it%s\n",
-               json_object_get(json_object_get(model, "selection"), "tried")
-                   ? ", for the\n           folds found no gain in doing so"
-                   : "");
+        client_print(
+            stdout, "           K = 1 is the reference itself: nothing was stretched beyond it%s\n",
+            json_object_get(json_object_get(model, "selection"), "tried")
+                ? ", for the\n           folds found no gain in doing so"
+                : "");
 }
 
 void cli_say_condition(const bdml_model *model)
@@ -129,10 +136,10 @@ void cli_say_condition(const bdml_model *model)
     double kappa = bdml_model_kappa(model);
     int d = bdml_model_metric_dimension(model), q = bdml_model_output_dimension(model);
     if (isfinite(kappa))
-        printf("condition  number of M on the %s points: %.4g\n",
-               bdml_preparation_variance(bdml_model_preparation(model)) >= 0.0 ? "projected"
-                                                                               : "prepared",
-               kappa);
+        client_print(stdout, "condition  number of M on the %s points: %.4g\n",
+                     bdml_preparation_variance(bdml_model_preparation(model)) >= 0.0 ? "projected"
+                                                                                     : "prepared",
+                     kappa);
     else
         printf("condition  number of M on the prepared points: infinite, it looks at %d of their\n"
                "           %d directions\n",
@@ -144,8 +151,9 @@ void cli_say_threshold(const json_t *model)
 {
     const json_t *o = json_object_get(model, "verification");
     if (!json_object_get(o, "threshold")) return;
-    printf("threshold  pairs are the same from score %.6g (%s) on: right for %.1f %% of %.0f "
-           "training pairs\n",
-           client_real(o, "threshold"), client_string(o, "score"), client_real(o, "accuracy"),
-           client_real(o, "pairs"));
+    client_print(stdout,
+                 "threshold  pairs are the same from score %.6g (%s) on: right for %.1f %% of %.0f "
+                 "training pairs\n",
+                 client_real(o, "threshold"), client_string(o, "score"), client_real(o, "accuracy"),
+                 client_real(o, "pairs"));
 }

@@ -10,9 +10,12 @@ void cli_table_init(cli_table *t, bdml_handle *h, const char *align)
     *t = (cli_table){.h = h, .align = align};
 }
 
+/* Cells may hold names out of files. */
 static void add(cli_table *t, const char *text)
 {
-    char *copy = t->failed ? NULL : client_strdup(t->h, text);
+    size_t size = bdml_visible_text(text, NULL, 0) + 1;
+    char *copy = t->failed ? NULL : client_alloc(t->h, size, 1);
+    if (copy) bdml_visible_text(text, copy, size);
     if (!copy ||
         client_grow(t->h, &t->cell, &t->capacity, t->count + 1, sizeof *t->cell) != BDML_OK) {
         free(copy);

@@ -16,7 +16,7 @@ bool cli_colour(FILE *f)
 void cli_bold(FILE *f, const char *text)
 {
     if (cli_colour(f))
-        fprintf(f, "\033[1m%s\033[0m", text);
+        client_print(f, "\033[1m%s\033[0m", text);
     else
         fputs(text, f);
 }
@@ -27,13 +27,13 @@ void cli_wrap(FILE *f, const char *text, int column, int indent)
     for (const char *p = text; *p;) {
         int n = (int)strcspn(p, " ");
         if (!first && column + 1 + n > LINE_WIDTH) {
-            fprintf(f, "\n%*s", indent, "");
+            client_print(f, "\n%*s", indent, "");
             column = indent;
         } else if (!first) {
             fputc(' ', f);
             column++;
         }
-        fprintf(f, "%.*s", n, p);
+        client_print(f, "%.*s", n, p);
         column += n;
         first = false;
         p += n;

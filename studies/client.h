@@ -62,6 +62,10 @@ extern int64_t client_fail_alloc; /* for tests: which allocation from now on fai
 /* Grow *array (of `size`-byte items, room for *capacity) so that it holds `need`, by doubling. */
 bdml_status client_grow(bdml_handle *h, void *array, size_t *capacity, size_t need, size_t size);
 
+/* fprintf for people: what %s brings is shown by bdml_visible_text, and its width counts characters. All text
+ * of others (names, paths, what files say) goes this way. Returns the characters printed. */
+int client_print(FILE *f, const char *fmt, ...) CLIENT_PRINTF(2, 3);
+
 double client_now(void); /* seconds on a clock that never goes back */
 
 /* Shortest of %.15g, %.16g, %.17g that reads back to the same double. Returns the length. */

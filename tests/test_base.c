@@ -405,6 +405,42 @@ static void leftovers_are_removed(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* What terminals obey is shown, what people read stays; error lines have been through it. */
+static void text_of_others_is_shown(void **state)
+{
+    static const struct {
+        const char *from, *to;
+    } cases[] = {{"plain, caf\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80 \\", NULL},
+                 {"\x1b[2J", "\\x1b[2J"},
+                 {"a\rb\nc\td\x7f", "a\\x0db\\x0ac\\x09d\\x7f"},
+                 {"\xc2\x9b", "\\xc2\\x9b"},                   /* C1: CSI */
+                 {"\xc2\xa0", NULL},                           /* the first that is none */
+                 {"\xe2\x80\xae", "\\xe2\\x80\\xae"},          /* right to left from here */
+                 {"\xff\xc3(", "\\xff\\xc3("},                 /* no UTF-8 */
+                 {"\xc0\x9b", "\\xc0\\x9b"},                   /* ESC in two bytes */
+                 {"\xe0\x80\x9b", "\\xe0\\x80\\x9b"},          /* and in three */
+                 {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* half of a pair */
+                 {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* beyond the last */
+                 {"end \xe6\x97", "end \\xe6\\x97"}};
+    bdml_handle *h = *state;
+    char out[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *want = cases[i].to ? cases[i].to : cases[i].from;
+        assert_int_equal(bdml_visible_text(cases[i].from, out, sizeof out), strlen(want));
+        assert_string_equal(out, want);
+        bdml_set_error(h, BDML_ERR_DATA, cases[i].from);
+        assert_string_equal(bdml_last_error(h), want);
+    }
+    assert_int_equal(bdml_visible_text("ab\x1b!", out, 6),
+                     7); /* as much as fits, no part of a form */
+    assert_string_equal(out, "ab");
+    assert_int_equal(bdml_visible_text("ab", NULL, 0), 2);
+    check_true(bdml_is_formula("=1") && bdml_is_formula(" @a") && bdml_is_formula("-1+2") &&
+               bdml_is_formula("+1e"));
+    check_true(!bdml_is_formula("-") && !bdml_is_formula("-1.5e-3") && !bdml_is_formula("+.5") &&
+               !bdml_is_formula("a=b") && !bdml_is_formula("") && !bdml_is_formula(NULL));
+}
+
 /* Settings as they were said; in a copy that was changed, as the values are. */
 static void settings_are_said_again(void **state)
 {
@@ -458,6 +494,7 @@ int main(void)
         handle_test(phases_are_exclusive),
         handle_test(files_appear_whole_or_not_at_all),
         handle_test(leftovers_are_removed),
+        handle_test(text_of_others_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,13 @@ BDML_API const char *
 bdml_last_error(const bdml_handle *h); /* of the last call that failed, or "" */
 /* Put a line of one's own there (a tool over the library, a callback), and return status. */
 BDML_API bdml_status bdml_set_error(bdml_handle *h, bdml_status status, const char *line);
+/* Text of others, such as the names of classes, so that it can be printed: control characters, marks that turn writing
+ * round and bytes that are no UTF-8 become \xNN. Into out, as much as fits in size bytes; returns the length of the
+ * whole. Error lines and log lines have been through it. */
+BDML_API size_t bdml_visible_text(const char *s, char *out, size_t size);
+/* Would a spreadsheet that opens it in a CSV file run this text? It begins with =, +, - or @, and is neither a
+ * number nor that character alone. */
+BDML_API int bdml_is_formula(const char *s);
 BDML_API void bdml_set_progress(bdml_handle *h, bdml_progress_fn fn, void *user);
 BDML_API void bdml_set_log(bdml_handle *h, bdml_log_fn fn, void *user);
 /* The setting time-limit is for each call that learns or evaluates. A program that is itself to end in time says so

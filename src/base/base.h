@@ -264,6 +264,13 @@ int bdml_format_hex(double v, char out[BDML_NUMBER_SIZE]);
 int bdml_snprintf(locale_t c, char *out, size_t size, const char *fmt, ...) BDML_PRINTF(4, 5);
 int bdml_vsnprintf(locale_t c, char *out, size_t size, const char *fmt, va_list ap);
 
+/* ---- text that is shown (visible.c) ---------------------------------------------------------- */
+
+enum { BDML_VISIBLE_SIZE = 4 * 4 + 1 };
+/* The first character of s[0..n), or what stands for it (see bdml_visible_text), into out; returns how many bytes it
+ * has in s. 0: it is not whole yet, and this is not the end. */
+size_t bdml_visible_take(const char *s, size_t n, bool end, char out[BDML_VISIBLE_SIZE]);
+
 /* ---- files (file.c) --------------------------------------------------------------------------- */
 
 bool bdml_ends_in(const char *path, const char *ending); /* ".csv", upper or lower case */

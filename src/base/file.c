@@ -16,8 +16,11 @@
 
 struct bdml_file {
     FILE *stream;
-    char *path; /* where the file shall be */
-    char *temp; /* where it is until then; NULL when written directly */
+    char *path;    /* where the file shall be */
+    char *temp;    /* where it is until then; NULL when written directly */
+    bool terminal; /* people read it: see put_visible */
+    char held[4];  /* for a terminal: bytes of a character that is not whole yet */
+    size_t held_n;
     int lock; /* a second descriptor of the temporary file, which keeps the lock until it is renamed; -1: none */
 };
 
@@ -159,6 +162,7 @@ bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out)
                      : BDML_ERR_MEMORY;
         goto done;
     }
+    f->terminal = direct && isatty(fd) != 0;
     f->stream = fdopen(fd, "wb");
     if (!f->stream) {
         close(fd);
@@ -172,11 +176,36 @@ done:
     return status;
 }
 
+/* To a terminal: what it would obey becomes visible, but for the ends of lines and tabs. Characters may come in parts. */
+static bool put_visible(bdml_file *f, const char *data, size_t bytes, bool end)
+{
+    char form[BDML_VISIBLE_SIZE];
+    size_t taken;
+    for (size_t i = 0; i < bytes || end; i++) {
+        bool last = i >= bytes;
+        if (!last) f->held[f->held_n++] = data[i];
+        while (f->held_n > 0 && (taken = bdml_visible_take(f->held, f->held_n, last, form)) > 0) {
+            bool line = f->held[0] == '\n' || f->held[0] == '\t';
+            if ((line ? fputc(f->held[0], f->stream) : fputs(form, f->stream)) < 0) return false;
+            f->held_n -= taken;
+            memmove(f->held, f->held + taken, f->held_n);
+        }
+        if (last) break;
+    }
+    return true;
+}
+
+static bool put(bdml_file *f, const void *data, size_t bytes)
+{
+    if (f->terminal) return put_visible(f, data, bytes, false);
+    return bytes == 0 || fwrite(data, 1, bytes, f->stream) == bytes;
+}
+
 bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes)
 {
     if (h->fail_write > 0 && --h->fail_write == 0)
         return bdml_fail(h, BDML_ERR_IO, "%s: writing failed: injected fault", f->path);
-    if (bytes > 0 && fwrite(data, 1, bytes, f->stream) != bytes)
+    if (!put(f, data, bytes))
         return bdml_fail(h, BDML_ERR_IO, "%s: writing failed: %s", f->path, strerror(errno));
     return BDML_OK;
 }
@@ -184,7 +213,7 @@ bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f)
 {
     bdml_status status = BDML_OK;
-    bool ok = fflush(f->stream) == 0;
+    bool ok = (!f->terminal || put_visible(f, NULL, 0, true)) && fflush(f->stream) == 0;
     if (ok && f->temp) ok = fsync(fileno(f->stream)) == 0;
     int why = errno; /* of the first failure */
     bool closed = fclose(f->stream) == 0;

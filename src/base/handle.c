@@ -122,10 +122,12 @@ const char *bdml_last_error(const bdml_handle *h)
 
 bdml_status(bdml_fail)(bdml_handle *h, bdml_status status, const char *fmt, ...)
 {
+    char line[BDML_ERROR_SIZE];
     va_list ap;
     va_start(ap, fmt);
-    bdml_vsnprintf(h->c_locale, h->error, sizeof h->error, fmt, ap);
+    bdml_vsnprintf(h->c_locale, line, sizeof line, fmt, ap);
     va_end(ap);
+    bdml_visible_text(line, h->error, sizeof h->error);
     return status;
 }
 
@@ -136,12 +138,13 @@ bdml_status bdml_set_error(bdml_handle *h, bdml_status status, const char *line)
 
 bdml_status bdml_fail_context(bdml_handle *h, bdml_status status, const char *fmt, ...)
 {
-    char was[BDML_ERROR_SIZE], prefix[BDML_ERROR_SIZE];
+    char was[BDML_ERROR_SIZE], said[BDML_ERROR_SIZE], prefix[BDML_ERROR_SIZE];
     va_list ap;
     memcpy(was, h->error, sizeof was);
     va_start(ap, fmt);
-    bdml_vsnprintf(h->c_locale, prefix, sizeof prefix, fmt, ap);
+    bdml_vsnprintf(h->c_locale, said, sizeof said, fmt, ap);
     va_end(ap);
+    bdml_visible_text(said, prefix, sizeof prefix);
     size_t room = sizeof h->error - 3, np = BDML_MIN(strlen(prefix), room);
     size_t nw = BDML_MIN(strlen(was), room - np);
     memcpy(h->error, prefix, np);
@@ -180,12 +183,13 @@ static bool told_before(bdml_handle *h, const char *line)
 
 void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...)
 {
-    char line[BDML_ERROR_SIZE];
+    char said[BDML_ERROR_SIZE], line[BDML_ERROR_SIZE];
     va_list ap;
     if (!h->log) return;
     va_start(ap, fmt);
-    bdml_vsnprintf(h->c_locale, line, sizeof line, fmt, ap);
+    bdml_vsnprintf(h->c_locale, said, sizeof said, fmt, ap);
     va_end(ap);
+    bdml_visible_text(said, line, sizeof line);
     if (level == BDML_LOG_WARNING && told_before(h, line)) return;
     h->log(h->log_user, level, line);
 }

@@ -72,6 +72,9 @@ static const size_t place[BDML_OPT_COUNT] = {
 #define BDML_PART certify
 #include "base/options/certify.def"
 #undef BDML_PART
+#define BDML_PART write
+#include "base/options/write.def"
+#undef BDML_PART
 #undef BDML_OPT
 };
 

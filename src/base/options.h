@@ -92,6 +92,9 @@ typedef struct bdml_retrieve_options {
 typedef struct bdml_certify_options {
 #include "base/options/certify.def"
 } bdml_certify_options;
+typedef struct bdml_write_options {
+#include "base/options/write.def"
+} bdml_write_options;
 #undef BDML_OPT
 
 /* A linear map, `rows` rows of `columns`, borrowed like a text; map NULL: none was given. */
@@ -118,6 +121,7 @@ typedef struct bdml_options {
     bdml_retrieve_options retrieve;
     bdml_given_map reference_map; /* of "reference = given" */
     bdml_certify_options certify;
+    bdml_write_options write;
 } bdml_options;
 
 /* One id per row of options.def, in its order: BDML_OPT_THREADS, BDML_OPT_SEED, ... */

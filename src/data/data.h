@@ -217,8 +217,8 @@ bdml_status bdml_input_rewind(bdml_handle *h, bdml_input *in);
 
 /* ---- writing (write.c and one file a format) --------------------------------------------------- */
 
-bdml_status bdml_write_csv(bdml_handle *h, const bdml_dataset *data, char delimiter,
-                           const char *path);
+bdml_status bdml_write_csv(bdml_handle *h, const bdml_write_options *o, const bdml_dataset *data,
+                           char delimiter, const char *path);
 bdml_status bdml_write_svmlight(bdml_handle *h, const bdml_dataset *data, const char *path);
 /* Labels go to NAME.labels.npy beside NAME.npy. */
 bdml_status bdml_write_npy(bdml_handle *h, const bdml_dataset *data, const char *path);

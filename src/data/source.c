@@ -433,7 +433,8 @@ const char *bdml_excerpt(const char *s, size_t n, char out[BDML_EXCERPT_SIZE])
     enum { SHOWN = BDML_EXCERPT_SIZE - 4 };
     size_t k = BDML_MIN(n, (size_t)SHOWN);
     while (k < n && k > 0 && ((unsigned char)s[k] & 0xC0) == 0x80) k--; /* no half characters */
-    for (size_t i = 0; i < k; i++) out[i] = (unsigned char)s[i] < 0x20 || s[i] == 0x7f ? ' ' : s[i];
+    for (size_t i = 0; i < k; i++) /* ends of lines, tabs and NUL; bdml_fail shows all else */
+        out[i] = (char)(strchr("\t\n\r", s[i]) ? ' ' : s[i]);
     memcpy(out + k, n > k ? "..." : "", n > k ? 4 : 1);
     return out;
 }

@@ -1,0 +1,136 @@
+/* print.c - fprintf for people: text of others is shown, never obeyed. */
+#include "client.h"
+
+#include <stdlib.h>
+
+enum { MOST_BYTES = 4 }; /* of a character */
+
+/* One conversion of a format: %[flags][width][.precision][length]letter. */
+typedef struct conversion {
+    char flags[8], length[4], letter;
+    int width, precision; /* 0, -1: none */
+} conversion;
+
+static int read_number(const char **p, va_list *args)
+{
+    int n = 0;
+    if (**p == '*') {
+        ++*p;
+        return va_arg(*args, int);
+    }
+    while (**p >= '0' && **p <= '9') n = 10 * n + (*(*p)++ - '0');
+    return n;
+}
+
+/* *p is behind the '%', and behind the letter afterwards. */
+static conversion read_conversion(const char **p, va_list *args)
+{
+    conversion c = {.precision = -1};
+    size_t n = strspn(*p, "-+ #0"), l;
+    snprintf(c.flags, sizeof c.flags, "%.*s", (int)MIN(n, sizeof c.flags - 1), *p);
+    *p += n;
+    if (**p == '*' || (**p >= '1' && **p <= '9')) c.width = read_number(p, args);
+    if (**p == '.') {
+        ++*p;
+        c.precision = read_number(p, args);
+    }
+    l = strspn(*p, "hlzjt");
+    snprintf(c.length, sizeof c.length, "%.*s", (int)MIN(l, sizeof c.length - 1), *p);
+    *p += l;
+    c.letter = **p;
+    if (**p) ++*p;
+    return c;
+}
+
+static int characters(const char *s)
+{
+    int n = 0;
+    for (; *s; s++) n += ((unsigned char)*s & 0xC0) != 0x80;
+    return n;
+}
+
+/* How much of s a precision lets through: bytes, as in printf, but no part of a character. */
+static size_t length_of(const char *s, int precision)
+{
+    if (precision < 0) return strlen(s);
+    size_t n = strnlen(s, (size_t)precision), end = n;
+    if (n < (size_t)precision) return n;
+    while (end > 0 && ((unsigned char)s[end] & 0xC0) == 0x80) end--;
+    return n - end < MOST_BYTES ? end : n; /* more: no character was cut, it is none */
+}
+
+/* s[0..n) as it is shown; NULL: no memory. */
+static char *shown(const char *s, size_t n)
+{
+    char *part = strndup(s, n);
+    size_t size = part ? bdml_visible_text(part, NULL, 0) + 1 : 0;
+    char *text = part ? malloc(size) : NULL;
+    if (text) bdml_visible_text(part, text, size);
+    free(part);
+    return text;
+}
+
+/* Without memory: every byte that is not plain ASCII as \xNN, so that nothing is left out. */
+static int print_bytes(FILE *f, const char *s, size_t n)
+{
+    int printed = 0;
+    for (size_t i = 0; i < n; i++)
+        printed += fprintf(f, s[i] >= ' ' && s[i] <= '~' ? "%c" : "\\x%02x", (unsigned char)s[i]);
+    return printed;
+}
+
+static int print_text(FILE *f, const conversion *c, const char *s)
+{
+    if (!s) s = "(null)";
+    size_t n = length_of(s, c->precision);
+    char *text = shown(s, n);
+    if (!text) return print_bytes(f, s, n);
+    int count = characters(text), pad = MAX(c->width - count, 0);
+    bool left = strchr(c->flags, '-') != NULL;
+    if (!left) fprintf(f, "%*s", pad, "");
+    fputs(text, f);
+    if (left) fprintf(f, "%*s", pad, "");
+    free(text);
+    return count + pad;
+}
+
+/* Anything but text, by printf itself. */
+static int print_number(FILE *f, const conversion *c, va_list *args)
+{
+    char fmt[64], width[16] = "", precision[16] = "";
+    if (c->width > 0) snprintf(width, sizeof width, "%d", c->width);
+    if (c->precision >= 0) snprintf(precision, sizeof precision, ".%d", c->precision);
+    snprintf(fmt, sizeof fmt, "%%%s%s%s%s%c", c->flags, width, precision, c->length, c->letter);
+    if (strchr("aAeEfFgG", c->letter)) return fprintf(f, fmt, va_arg(*args, double));
+    if (strcmp(c->length, "ll") == 0) return fprintf(f, fmt, va_arg(*args, long long));
+    if (strcmp(c->length, "l") == 0) return fprintf(f, fmt, va_arg(*args, long));
+    if (strcmp(c->length, "z") == 0) return fprintf(f, fmt, va_arg(*args, size_t));
+    if (strcmp(c->length, "j") == 0) return fprintf(f, fmt, va_arg(*args, intmax_t));
+    return fprintf(f, fmt, va_arg(*args, int));
+}
+
+int client_print(FILE *f, const char *fmt, ...)
+{
+    int printed = 0;
+    va_list args;
+    va_start(args, fmt);
+    for (const char *p = fmt; *p;) {
+        size_t n = strcspn(p, "%");
+        fwrite(p, 1, n, f);
+        printed += (int)n;
+        p += n;
+        if (!*p) break;
+        p++;
+        conversion c = read_conversion(&p, &args);
+        if (c.letter == '%') {
+            fputc('%', f);
+            printed++;
+        } else if (c.letter == 's') {
+            printed += print_text(f, &c, va_arg(args, const char *));
+        } else {
+            printed += print_number(f, &c, &args);
+        }
+    }
+    va_end(args);
+    return printed;
+}
