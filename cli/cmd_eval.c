@@ -120,7 +120,8 @@ bdml_status cli_eval(cli *c)
     if (strcmp(bdml_get(c->h, "task"), "cluster") == 0) return cli_retrieve(c);
     if (strcmp(bdml_get(c->h, "task"), "retrieve") == 0) {
         TRY(bdml_set(c->h, "task", NULL)); /* there it follows from what is unseen */
-        return cli_retrieve(c);
+        GO(cli_retrieve(c));
+        return bdml_set(c->h, "task", "retrieve");
     }
     TRY(cli_check_methods(c));
     GO(bdml_read_dataset(c->h, c->argument[0], &data));

@@ -41,6 +41,14 @@ static bdml_status beside(cli *c, const char *page, const char *ending, char **o
     return BDML_OK;
 }
 
+/* A path is one of rows of known classes. Where the task is another, 'eval' is 'retrieve', and goes along K itself. */
+static bdml_status set_grid(cli *c)
+{
+    bool known = strcmp(bdml_get(c->h, "task"), "classify") == 0;
+    if (known || bdml_is_given(c->h, "grid") || bdml_is_given(c->h, "distortion")) return BDML_OK;
+    return bdml_set(c->h, "grid", "1,3,10,30,100,1000");
+}
+
 /* Evaluate, walk the path over K and train: everything that a page can show about labelled data. */
 static bdml_status make_runs(cli *c, const char *page, json_t *runs)
 {
@@ -62,6 +70,7 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
         TRY(bdml_set(c->h, "methods", "euclidean,whiten,lda,bdml"));
     /* bdml chooses a scaling by itself: the others shall not suffer from the units of columns */
     if (!bdml_is_given(c->h, "scale")) TRY(bdml_set(c->h, "scale", "zscore"));
+    TRY(set_grid(c));
     TRY(beside(c, page, ".report.bdml", &model)); /* never over a model that train saved */
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         json_t *run = NULL;

@@ -222,11 +222,12 @@ static const cli_command commands[] = {
      "wrong. Or RUN is a model: its certificate, spectrum and the features that matter. Or RUN is "
      "a labelled data file: then eval, path and train are run first, with the settings given and "
      "with --scale zscore unless another is given, so that no method suffers from the units of "
-     "columns; the model is kept beside the page, as PAGE.report.bdml. The page is one file that "
+     "columns; with --task retrieve classes not trained on are retrieved, along K. The model is "
+     "kept beside the page, as PAGE.report.bdml. The page is one file that "
      "needs "
      "no network and no other program: K moves under a slider, marks tell their values, points "
      "their neighbours.",
-     COMMON "output page " LEARN "neighbors evaluate path",
+     COMMON "output page " LEARN "neighbors evaluate retrieve path",
      "bdml eval wine.csv --methods euclidean,bdml --json >wine.json\nbdml report wine.json -o "
      "wine.html\nbdml report wine.csv -o wine.html",
      cli_report, CLI_EVERYDAY},

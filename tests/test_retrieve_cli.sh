@@ -28,6 +28,7 @@ has table "the space as it is, on the same splits"
 "$bdml" retrieve cube.csv --grid 1,4,100 --splits 3 --plot unseen.svg --json >run.json 2>err
 has run.json '"ndcg_at_10"'
 has run.json '"distortion": 100.0'
+has run.json '"chosen_per_split"' # beside the grid
 has unseen.svg "unseen classes"
 has unseen.svg "mAP@R"
 "$bdml" plot run.json --figure unseen -o again.svg >out
@@ -120,6 +121,7 @@ BDML_DATA=$work/data "$bdml" reproduce unseen --quick --splits 3 --results kept 
 has out "^| Segment "
 has out "chosen less this one"
 has out "^| seen classes "
+has out "^| groups, unseen classes "
 has out "Segment 96 x 4, 5 + 3, "
 has out "not run: MNIST is not here: mnist/train-images-idx3-ubyte.gz in"
 has page.md "settled on these sets but for Debian"
@@ -138,6 +140,13 @@ has page.html "<td>bdml, K = 100</td>"
 has page.html "<td>bdml, chosen</td>"
 has page.html "among 4 classes that were not trained on"
 has page.html "recall@1"
+
+"$bdml" report cube.csv --task retrieve --splits 2 -o task.html >out 2>err
+has task.html "<h2>Classes that were not trained on"
+has task.html "<td>bdml, K = 100</td>"
+has task.html "<td>bdml, chosen</td>"
+"$bdml" info task.report.bdml >out
+has out "folds of the training classes, which made the choice"
 
 "$bdml" retrieve cube.csv --plot x.svg >out 2>err && fail "a plot without K was drawn"
 has err "give the K with --grid"

@@ -17,8 +17,8 @@ enum { COLUMNS = sizeof columns / sizeof *columns, CHOSEN = COLUMNS - 1, MOST_SE
 static const char METHODS[] = "whiten,lda,nca,lmnn,kissme,itml,bdml";
 static const char GRID[] = "1,3,10,30,100,1e3,1e4,1e6";
 static const char *const scopes[] = {"unseen", "seen"};
-static const char *const measures[] = {"recall_at_1", "map_at_r"}; /* that are kept */
-enum { MEASURES = sizeof measures / sizeof *measures };
+static const char *const measures[] = {"recall_at_1", "map_at_r", "nmi"}; /* that are kept */
+enum { RECALL, MAP, NMI, MEASURES };
 
 enum { QUICK_ROWS = 500, QUICK_SPLITS = 2 };
 
@@ -59,31 +59,25 @@ static void keep_measures(json_t *cell)
     }
 }
 
+static bdml_status prepare(rp_run *r, int i, bdml_handle *h, bdml_dataset **data)
+{
+    const unseen_set *s = unseen_set_at(i);
+    char splits[16];
+    snprintf(splits, sizeof splits, "%d", splits_of(r, s));
+    TRY(unseen_set_read(h, s, r->quick ? QUICK_ROWS : 0, data));
+    return rp_set(h, "methods", METHODS, "grid", GRID, "splits", splits, "cluster", "yes", NULL);
+}
+
 static bdml_status run(rp_run *r, int i, json_t **cell)
 {
-    bdml_status status = BDML_OK;
     const unseen_set *s = unseen_set_at(i);
-    bdml_handle *h = NULL;
-    bdml_dataset *data = NULL;
-    char *text = NULL, splits[16];
-    bool missing;
-
-    snprintf(splits, sizeof splits, "%d", splits_of(r, s));
-    GO(rp_handle(r, &h));
-    GO(unseen_set_read(h, s, r->quick ? QUICK_ROWS : 0, &data, &missing));
-    if (missing) {
+    if (!unseen_set_is_here(s)) {
         *cell = rp_missing("%s is not here: %s in $BDML_DATA", s->name, s->path);
-        goto done;
+        return BDML_OK;
     }
-    GO(rp_set(h, "methods", METHODS, "grid", GRID, "splits", splits, NULL));
-    GO(bdml_retrieve(h, data, &text));
-    GO(rp_take(r, text, cell));
+    TRY(rp_run_cell(r, i, prepare, bdml_retrieve, cell));
     keep_measures(*cell);
-done:
-    if (status != BDML_OK && h && bdml_last_error(h)[0]) rp_failed(r, h, status);
-    bdml_free_dataset(data);
-    bdml_free(h);
-    return status;
+    return BDML_OK;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------------------------- */
@@ -102,15 +96,19 @@ static const json_t *entrant(const json_t *cell, const char *method, double K)
     return NULL;
 }
 
-static const json_t *recall(const json_t *row, int scope)
-{
-    return json_object_get(json_object_get(row, scopes[scope]), "recall_at_1");
-}
+/* One table: a measure of the classes trained on, or of the others. */
+typedef struct view {
+    const char *title;
+    int scope, measure;
+} view;
+static const view views[] = {{"unseen classes", 0, RECALL},
+                             {"seen classes", 1, RECALL},
+                             {"groups, unseen classes", 0, NMI}};
+enum { VIEWS = sizeof views / sizeof *views };
 
-/* To the space as it is, in points: NaN where the method refused. */
-static double difference(const json_t *row, int scope)
+static const json_t *figure(const json_t *row, const view *v)
 {
-    return client_real(json_object_get(recall(row, scope), "versus"), "difference");
+    return json_object_get(json_object_get(row, scopes[v->scope]), measures[v->measure]);
 }
 
 /* Mean over the sets that have the figure, and its standard error. */
@@ -174,35 +172,34 @@ static void print_means(cli_table *t, int n, double v[COLUMNS][MOST_SETS])
     cli_cell(t, "-");
 }
 
-static bdml_status print_scope(rp_run *r, const json_t *cells, int scope, FILE *f)
+static bdml_status print_view(rp_run *r, const json_t *cells, const view *of, FILE *f)
 {
     cli_table t;
     double v[COLUMNS][MOST_SETS];
     int n = 0;
     cli_table_init(&t, r->c->h, "lrrrrrrrrrrr");
     t.markdown = true;
-    cli_cell(&t, "%s classes", scopes[scope]);
+    cli_cell(&t, "%s", of->title);
     cli_cell(&t, "as it is");
     for (int c = 0; c < COLUMNS; c++) cli_cell(&t, "%s", columns[c].title);
     cli_cell(&t, "kept");
     for (int i = 0; i < unseen_set_count() && n < MOST_SETS; i++) {
         const json_t *cell = rp_cell(&rp_unseen, r, cells, i);
-        if (!json_object_get(cell, "methods")) continue;
+        const json_t *as_is = figure(entrant(cell, "euclidean", NAN), of);
+        if (!as_is) continue;
         cli_cell(&t, "%s", unseen_set_at(i)->name);
-        cli_cell_real(&t, "%.2f",
-                      client_real(recall(entrant(cell, "euclidean", NAN), scope), "mean"));
+        cli_cell_real(&t, "%.2f", client_real(as_is, "mean"));
         for (int c = 0; c < COLUMNS; c++) {
             const json_t *row = entrant(cell, columns[c].method, columns[c].K);
-            v[c][n] = difference(row, scope);
-            signed_cell(&t, v[c][n],
-                        client_real(json_object_get(recall(row, scope), "versus"),
-                                    "standard_error_corrected"));
+            const json_t *versus = json_object_get(figure(row, of), "versus");
+            v[c][n] = client_real(versus, "difference"); /* NaN where the method refused */
+            signed_cell(&t, v[c][n], client_real(versus, "standard_error_corrected"));
         }
         kept_cell(&t, cell);
         n++;
     }
     print_means(&t, n, v);
-    fprintf(f, "%s", scope == 0 ? "" : "\n");
+    fprintf(f, "%s", of == views ? "" : "\n");
     return cli_table_print(&t, f);
 }
 
@@ -223,11 +220,12 @@ static void print_sizes(rp_run *r, const json_t *cells, FILE *f)
 
 static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
 {
-    fputs("Recall@1 in %; of the methods the difference to the space as it is and its corrected "
+    fputs("Recall@1 in %, and of groups by k-means, as many as classes, NMI in %; of the methods "
+          "the difference to the space as it is and its corrected "
           "standard error over the splits, of the means the standard error over the sets; kept: "
           "splits in which the choice was the space as it is.\n\n",
           f);
-    for (int scope = 0; scope < 2; scope++) TRY(print_scope(r, cells, scope, f));
+    for (int k = 0; k < VIEWS; k++) TRY(print_view(r, cells, &views[k], f));
     print_sizes(r, cells, f);
     return BDML_OK;
 }

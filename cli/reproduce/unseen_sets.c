@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static const char PEOPLE[] = "lfw/images.csv";
 #define SURF(name) "office_caltech10_surf/" name "_SURF_L10.mat"
 
 static const unseen_set sets[] = {
@@ -82,16 +83,13 @@ done:
 
 /* person: of each row of the features, from images.csv. in: those with a middling number of images, so that nobody
  * stands for most of the rows. */
-static bdml_status read_people(bdml_handle *h, int64_t n, int64_t *person, unsigned char *in,
-                               bool *missing)
+static bdml_status read_people(bdml_handle *h, const char *path, int64_t n, int64_t *person,
+                               unsigned char *in)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *images = NULL;
     int64_t *count = NULL;
-    char path[RP_PATH];
 
-    *missing = !rp_data("lfw/images.csv", path);
-    if (*missing) return BDML_OK;
     GO(rp_set(h, "label", "person_id", "columns", "index", NULL));
     GO(bdml_read_dataset(h, path, &images));
     GO(rp_set(h, "label", NULL, "columns", NULL, NULL));
@@ -142,28 +140,38 @@ done:
     return status;
 }
 
-bdml_status unseen_set_read(bdml_handle *h, const unseen_set *s, int most, bdml_dataset **out,
-                            bool *missing)
+/* The file of the rows, or NULL: it is not there. path: room for its name. */
+static const char *find_file(const unseen_set *s, char *path)
+{
+    const char *file = rp_data(s->path, path);
+    if (!file && s->other_place && access(s->other_place, R_OK) == 0) file = s->other_place;
+    return file;
+}
+
+bool unseen_set_is_here(const unseen_set *s)
+{
+    char path[RP_PATH];
+    return find_file(s, path) && (!s->people || rp_data(PEOPLE, path));
+}
+
+bdml_status unseen_set_read(bdml_handle *h, const unseen_set *s, int most, bdml_dataset **out)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *all = NULL;
     unsigned char *in = NULL;
     int64_t *label = NULL;
     rows r = {0};
-    char path[RP_PATH];
-    const char *file = rp_data(s->path, path);
+    char path[RP_PATH], people[RP_PATH];
+    const char *file = find_file(s, path);
 
-    if (!file && s->other_place && access(s->other_place, R_OK) == 0) file = s->other_place;
-    *missing = !file;
-    if (*missing) return BDML_OK;
-    GO(rp_set(h, "label", s->label, "scale", s->scale, "unseen-share", s->share, "pca", s->pca, NULL));
+    GO(rp_set(h, "label", s->label, "scale", s->scale, "unseen-share", s->share, "pca", s->pca,
+              NULL));
     GO(bdml_read_dataset(h, file, &all));
     int64_t n = bdml_dataset_points(all);
     if (s->people) {
         NEW(h, in, n);
         NEW(h, label, n);
-        GO(read_people(h, n, label, in, missing));
-        if (*missing) goto done;
+        GO(read_people(h, rp_data(PEOPLE, people), n, label, in));
     }
     int64_t room = s->rows > 0 ? s->rows : n;
     GO(choose_rows(h, n, in, most > 0 ? MIN(room, most) : room, &r));

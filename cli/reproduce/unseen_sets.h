@@ -17,9 +17,9 @@ typedef struct unseen_set {
 
 int unseen_set_count(void);
 const unseen_set *unseen_set_at(int i);
-/* Its rows, at most `most`, and its settings on the handle. Where rows are left over, PCA is fitted on those, once;
- * else by each split on what it learns from. *missing: the file is not there. */
-bdml_status unseen_set_read(bdml_handle *h, const unseen_set *s, int most, bdml_dataset **out,
-                            bool *missing);
+bool unseen_set_is_here(const unseen_set *s); /* its files are */
+/* The rows of a set that is here, at most `most`, and its settings on the handle. Where rows are left over, PCA is fitted
+ * on those, once; else by each split on what it learns from. */
+bdml_status unseen_set_read(bdml_handle *h, const unseen_set *s, int most, bdml_dataset **out);
 
 #endif

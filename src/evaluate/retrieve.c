@@ -182,7 +182,15 @@ static bdml_status check_settings(bdml_handle *h, const bdml_options *o)
     return BDML_OK;
 }
 
-/* The space as it is, the methods listed besides, and the grid. A grid alone stands for the method. */
+static int place_of(int count, const bdml_method *const *list, const bdml_method *method)
+{
+    int k = 0;
+    while (k < count && list[k] != method) k++;
+    return k;
+}
+
+/* The space as it is, the methods listed besides, and the grid. Beside a grid stands what method bdml chooses; of queries
+ * it chooses nothing, and the grid alone stands for it. */
 static bdml_status list_entrants(bdml_handle *h, const bdml_options *o, retrieval *r)
 {
     bdml_status status = BDML_OK;
@@ -193,14 +201,17 @@ static bdml_status list_entrants(bdml_handle *h, const bdml_options *o, retrieva
     bdml_uses uses = r->data.answers ? BDML_USES_PAIRS | BDML_USES_TRIPLETS : BDML_USES_LABELS;
     BDML_GO(bdml_methods_listed(h, o, uses, &count, &listed));
     if (o->path.grid.given) BDML_GO(bdml_grid_read(h, &o->path, &grid));
-    if (grid.count > 0 && !o->evaluate.methods.given && !o->train.method.given) count = 0;
+    bool asked = o->evaluate.methods.given || o->train.method.given;
+    if (grid.count > 0 && !asked && r->data.answers) count = 0;
     untouched = bdml_method_find(h, UNTOUCHED, strlen(UNTOUCHED));
     capped = bdml_method_find(h, "bdml", strlen("bdml"));
-    BDML_NEW(h, method, 1 + count + grid.count);
-    BDML_NEW(h, r->distortion, 1 + count + grid.count);
+    BDML_NEW(h, method, 2 + count + grid.count);
+    BDML_NEW(h, r->distortion, 2 + count + grid.count);
     method[n++] = untouched;
     for (int m = 0; m < count; m++)
         if (listed[m] != untouched) method[n++] = listed[m];
+    if (grid.count > 0 && !r->data.answers && place_of(n, method, capped) == n)
+        method[n++] = capped;
     for (int k = 0; k < n; k++) r->distortion[k] = NAN;
     for (int k = 0; k < grid.count; k++) {
         r->distortion[n] = grid.K[k];
