@@ -4,6 +4,7 @@
  * read.c    the text -> struct certificate; refuses by line and reason
  * dots.c    many sums of products at once
  * points.c  data rows -> the points that the metric acts on
+ * matrices.c  sums over pairs and rows: G, A*y
  * spectrum.c  eigenvalues from below; linear functions over the bounded-distortion set
  * prove.c   the proof of the claim
  * data.c    the stated rows against a data file
@@ -117,8 +118,10 @@ void check_outer(checker *k, size_t dim, size_t count, const ball *a, const ball
 
 /* ---- points.c ----------------------------------------------------------------------------------- */
 
-/* rows x dim balls: the points up to one common shift, which no difference sees. */
+/* Before and after the reference, up to one common shift, which no difference sees:
+ * v of every row, rows x basis_rows balls; p = reference v, rows x dim, of those rows where `wanted` is not 0. */
 ball *check_points(checker *k, const certificate *c);
+const ball *check_refer(checker *k, const certificate *c, const ball *v, const size_t *wanted);
 
 /* ---- spectrum.c --------------------------------------------------------------------------------- */
 

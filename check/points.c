@@ -1,6 +1,6 @@
 /* points.c - the points that the metric acts on.
  *
- *     u = x / width   (or x / |x|),     p = reference basis u
+ *     u = x / width   (or x / |x|),     v = basis u,     p = reference v
  *
  * The statement is about differences p_i - p_j alone. All maps after x / |x| are linear, so any common vector
  * may be taken off first: near the mean of the rows, nothing cancels that the data do not cancel. */
@@ -48,23 +48,34 @@ static void scaled_row(const certificate *c, const double *x, const double *cent
 ball *check_points(checker *k, const certificate *c)
 {
     const double *centre = find_centre(k, c);
-    size_t parts = k->threads > 1 ? 4 * (size_t)k->threads : 1, each = c->columns + c->basis_rows;
-    ball *room = check_take(k, parts * each, sizeof *room);
-    ball *p = check_take(k, c->rows * c->dim, sizeof *p);
-    const panels basis = check_pack(k, c->basis_rows, c->columns, c->basis),
-                 reference = check_pack(k, c->dim, c->basis_rows, c->reference);
+    const panels basis = check_pack(k, c->basis_rows, c->columns, c->basis);
+    size_t parts = k->threads > 1 ? 4 * (size_t)k->threads : 1;
+    ball *room = check_take(k, parts * c->columns, sizeof *room);
+    ball *v = check_take(k, c->rows * c->basis_rows, sizeof *v);
     CHECK_SHARED
     for (size_t part = 0; part < parts; part++) {
-        ball *u = room + part * each, *v = u + c->columns;
+        ball *u = room + part * c->columns;
         for (size_t i = part; i < c->rows && !check_stops(k); i += parts) {
             if (c->unit)
                 unit_row(c, c->x + i * c->columns, u);
             else
                 scaled_row(c, c->x + i * c->columns, centre, u);
-            check_apply(&basis, u, v);
-            check_apply(&reference, v, p + i * c->dim);
+            check_apply(&basis, u, v + i * c->basis_rows);
         }
     }
+    check_pause(k);
+    return v;
+}
+
+const ball *check_refer(checker *k, const certificate *c, const ball *v, const size_t *wanted)
+{
+    if (!c->reference) return v;
+    const panels reference = check_pack(k, c->dim, c->basis_rows, c->reference);
+    ball *p = check_take(k, c->rows * c->dim, sizeof *p);
+    CHECK_SHARED
+    for (size_t i = 0; i < c->rows; i++)
+        if (wanted[i] && !check_stops(k))
+            check_apply(&reference, v + i * c->basis_rows, p + i * c->dim);
     check_pause(k);
     return p;
 }

@@ -15,19 +15,9 @@
  *        an objective up to U has no larger trace.
  * Infeasible at trace R:  sum mu_t y_t > max <A*y, M> over the set.
  * Contradiction:  y > 0 somewhere and max <A*y, M> <= 0 over the set, whatever the trace. */
-#include "check.h"
+#include "matrices.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef struct state {
-    checker *k;
-    const certificate *c;
-    proof *p;
-    ball *points; /* rows x dim */
-    size_t *pair; /* of each pair: the one that stands for all between the same two points */
-} state;
 
 static void fail(proof *p, const char *fmt, ...) CHECK_PRINTF(2, 3);
 
@@ -41,11 +31,6 @@ static void fail(proof *p, const char *fmt, ...)
     va_end(ap);
 }
 
-static ball count_of(size_t n)
-{
-    return ball_of((double)n); /* at most 2^31: exact */
-}
-
 static ball margin_of(const certificate *c, size_t t)
 {
     return ball_mul(ball_of(c->margin), ball_of(c->own_margin[t]));
@@ -57,134 +42,7 @@ static ball cost_of(const certificate *c, size_t t)
     return ball_div(ball_mul(ball_of(c->cost), ball_of(c->weight[t])), count_of(c->m));
 }
 
-/* ---- matrices over pairs and rows --------------------------------------------------------------- */
-
-/* A row or a pair with what makes it equal to others. */
-typedef struct entry {
-    size_t place, i, j;
-    const double *x;
-    size_t columns;
-} entry;
-
-static int by_values(const void *a, const void *b)
-{
-    const entry *p = a, *q = b;
-    return memcmp(p->x, q->x, p->columns * sizeof *p->x);
-}
-
-static int by_rows(const void *a, const void *b)
-{
-    const entry *p = a, *q = b;
-    if (p->i != q->i) return p->i < q->i ? -1 : 1;
-    return p->j != q->j ? (p->j < q->j ? -1 : 1) : 0;
-}
-
-/* Rows with the same numbers are one point, exactly: s->pair[p] becomes one pair for all that are between the same
- * two points, SIZE_MAX for those between a point and itself. What cancels in exact arithmetic then does here. */
-static void merge_pairs(state *s)
-{
-    const certificate *c = s->c;
-    size_t *point = check_take(s->k, c->rows, sizeof *point);
-    entry *e = check_take(s->k, c->rows > c->pairs ? c->rows : c->pairs, sizeof *e);
-    for (size_t i = 0; i < c->rows; i++)
-        e[i] = (entry){.place = i, .x = c->x + i * c->columns, .columns = c->columns};
-    qsort(e, c->rows, sizeof *e, by_values);
-    for (size_t i = 0; i < c->rows; i++)
-        point[e[i].place] =
-            i > 0 && by_values(e + i, e + i - 1) == 0 ? point[e[i - 1].place] : e[i].place;
-    for (size_t p = 0; p < c->pairs; p++) {
-        size_t i = point[c->pi[p]], j = point[c->pj[p]];
-        e[p] = (entry){.place = p, .i = i < j ? i : j, .j = i < j ? j : i};
-    }
-    qsort(e, c->pairs, sizeof *e, by_rows);
-    s->pair = check_take(s->k, c->pairs, sizeof *s->pair);
-    for (size_t p = 0; p < c->pairs; p++) {
-        bool again = p > 0 && by_rows(e + p, e + p - 1) == 0;
-        s->pair[e[p].place] = e[p].i == e[p].j ? SIZE_MAX
-                              : again          ? s->pair[e[p - 1].place]
-                                               : e[p].place;
-    }
-}
-
-/* out = sum over pairs of weight X_ij (weights are merged), by the Laplacian of the weighted graph:
- *     sum_i p_i z_i',   z_i = sum over pairs (i,j) of weight (p_i - p_j)
- * over the rows that have one. */
-static void laplacian(state *s, ball *weight, ball *out)
-{
-    const certificate *c = s->c;
-    size_t dim = c->dim, count = 0, *place = check_take(s->k, c->rows, sizeof *place);
-    for (size_t p = 0; p < c->pairs; p++) {
-        if (s->pair[p] == p) continue;
-        if (s->pair[p] != SIZE_MAX) weight[s->pair[p]] = ball_add(weight[s->pair[p]], weight[p]);
-        weight[p] = ball_of(0.0);
-    }
-    for (size_t p = 0; p < c->pairs; p++) {
-        if (ball_is_zero(weight[p])) continue;
-        if (place[c->pi[p]] == 0) place[c->pi[p]] = ++count;
-        if (place[c->pj[p]] == 0) place[c->pj[p]] = ++count;
-    }
-    memset(out, 0, dim * dim * sizeof *out);
-    if (count == 0) return;
-    ball *a = check_take(s->k, dim * count, sizeof *a),
-         *z = check_take(s->k, dim * count, sizeof *z);
-    for (size_t i = 0; i < c->rows; i++)
-        for (size_t r = 0; place[i] > 0 && r < dim; r++)
-            a[r * count + place[i] - 1] = s->points[i * dim + r];
-    for (size_t p = 0; p < c->pairs; p++) {
-        size_t i = c->pi[p], j = c->pj[p];
-        if (ball_is_zero(weight[p])) continue;
-        ball *zi = z + (place[i] - 1) * dim, *zj = z + (place[j] - 1) * dim;
-        for (size_t r = 0; r < dim; r++) {
-            ball x = ball_mul(weight[p], ball_sub(s->points[i * dim + r], s->points[j * dim + r]));
-            zi[r] = ball_add(zi[r], x);
-            zj[r] = ball_sub(zj[r], x);
-        }
-    }
-    check_outer(s->k, dim, count, a, z, out);
-}
-
-/* v (rows x width) less the mean of each class. */
-static ball *less_class_means(state *s, size_t width, const ball *v)
-{
-    const certificate *c = s->c;
-    ball *mean = check_take(s->k, c->rows * width, sizeof *mean);
-    ball *out = check_take(s->k, c->rows * width, sizeof *out);
-    size_t *size = check_take(s->k, c->rows, sizeof *size);
-    for (size_t i = 0; i < c->rows; i++) {
-        ball *m = mean + (size_t)c->label[i] * width;
-        size[c->label[i]]++;
-        for (size_t r = 0; r < width; r++) m[r] = ball_add(m[r], v[i * width + r]);
-    }
-    for (size_t label = 0; label < c->rows; label++)
-        for (size_t r = 0; size[label] > 0 && r < width; r++)
-            mean[label * width + r] = ball_div(mean[label * width + r], count_of(size[label]));
-    for (size_t i = 0; i < c->rows; i++) {
-        const ball *m = mean + (size_t)c->label[i] * width;
-        for (size_t r = 0; r < width; r++) out[i * width + r] = ball_sub(v[i * width + r], m[r]);
-    }
-    return out;
-}
-
-/* G = scale * (mean of X_ij over the targets, or mean of (p_i - class mean)(p_i - class mean)'). */
-static void make_objective(state *s, ball *g)
-{
-    const certificate *c = s->c;
-    if (c->objective == OBJECTIVE_TARGETS) {
-        ball *weight = check_take(s->k, c->pairs, sizeof *weight);
-        ball each = ball_div(ball_of(c->scale), count_of(c->targets));
-        for (size_t t = 0; t < c->targets; t++)
-            weight[c->target[t]] = ball_add(weight[c->target[t]], each);
-        laplacian(s, weight, g);
-        return;
-    }
-    ball each = ball_div(ball_of(c->scale), count_of(c->rows));
-    ball *v = less_class_means(s, c->dim, s->points);
-    ball *a = check_take(s->k, c->rows * c->dim, sizeof *a);
-    for (size_t i = 0; i < c->rows; i++)
-        for (size_t r = 0; r < c->dim; r++) a[r * c->rows + i] = v[i * c->dim + r];
-    check_outer(s->k, c->dim, c->rows, a, v, g);
-    for (size_t e = 0; e < c->dim * c->dim; e++) g[e] = ball_mul(each, g[e]);
-}
+/* ---- multipliers, spectrum ------------------------------------------------------------------------ */
 
 /* The multipliers as they are used: hinge y_t <= c_t; none where c_t = 0 in a soft form. */
 static double *usable_multipliers(state *s)
@@ -198,19 +56,6 @@ static double *usable_multipliers(state *s)
         if (cost == 0.0 || (c->form == FORM_HINGE && y[i] > cost)) y[i] = cost;
     }
     return y;
-}
-
-/* out = A*y */
-static void adjoint(state *s, const double *y, ball *out)
-{
-    const certificate *c = s->c;
-    ball *weight = check_take(s->k, c->pairs, sizeof *weight);
-    for (size_t i = 0; i < c->multipliers; i++) {
-        size_t far = c->far[c->at[i]], near = c->near[c->at[i]];
-        weight[far] = ball_add(weight[far], ball_of(y[i]));
-        if (near != SIZE_MAX) weight[near] = ball_sub(weight[near], ball_of(y[i]));
-    }
-    laplacian(s, weight, out);
 }
 
 /* Lower bounds of the eigenvalues of a, or of its diagonal entries when only diagonal M count. */
@@ -324,22 +169,8 @@ static ball *pair_distances(state *s, const ball *z)
     return distance;
 }
 
-/* <G,M> */
-static ball pull(state *s, const ball *z, const ball *distance)
-{
-    const certificate *c = s->c;
-    ball sum = ball_of(0.0);
-    size_t q = c->map_rows, count = c->targets;
-    for (size_t t = 0; t < c->targets; t++) sum = ball_add(sum, distance[c->target[t]]);
-    if (c->objective == OBJECTIVE_WITHIN) {
-        const ball *v = less_class_means(s, q, z);
-        for (size_t i = 0; i < c->rows; i++) sum = ball_add(sum, dot(q, v + i * q, v + i * q));
-        count = c->rows;
-    }
-    return ball_mul(ball_div(ball_of(c->scale), count_of(count)), sum);
-}
-
-static void check_upper(state *s)
+/* z = B p of the rows that have points. */
+static ball *map_points(state *s)
 {
     const checker *k = s->k;
     const certificate *c = s->c;
@@ -348,10 +179,37 @@ static void check_upper(state *s)
     const panels map = check_pack(s->k, q, c->dim, c->map);
     CHECK_SHARED
     for (size_t i = 0; i < c->rows; i++)
-        if (!check_stops(k)) check_apply(&map, s->points + i * c->dim, z + i * q);
+        if (s->used[i] && !check_stops(k)) check_apply(&map, s->points + i * c->dim, z + i * q);
     check_pause(s->k);
-    const ball *distance = pair_distances(s, z);
-    ball value = pull(s, z, distance);
+    return z;
+}
+
+/* <G,M> from |B p_i - B p_j|^2 over the targets; or as the sum over the columns of B and of BG of their
+ * products, without going over the rows of the data again. */
+static ball pull(state *s, const ball *distance)
+{
+    const certificate *c = s->c;
+    size_t d = c->dim, q = c->map_rows;
+    ball *bg = check_take(s->k, q, sizeof *bg), *b = check_take(s->k, q, sizeof *b);
+    ball sum = ball_of(0.0);
+    if (c->objective == OBJECTIVE_TARGETS) {
+        for (size_t t = 0; t < c->targets; t++) sum = ball_add(sum, distance[c->target[t]]);
+        return ball_mul(ball_div(ball_of(c->scale), count_of(c->targets)), sum);
+    }
+    const panels map = check_pack(s->k, q, d, c->map);
+    for (size_t i = 0; i < d; i++, check_pause(s->k)) {
+        for (size_t r = 0; r < q; r++) b[r] = ball_of(c->map[r * d + i]);
+        check_apply(&map, s->g + i * d, bg);
+        sum = ball_add(sum, dot(q, b, bg));
+    }
+    return sum;
+}
+
+static void check_upper(state *s)
+{
+    const certificate *c = s->c;
+    const ball *distance = pair_distances(s, map_points(s));
+    ball value = pull(s, distance);
     double worst = INFINITY;
     for (size_t t = 0; t < c->m; t++) {
         ball v = distance[c->far[t]], mu = margin_of(c, t);
@@ -396,8 +254,7 @@ static void check_lower(state *s, double U)
 {
     const certificate *c = s->c;
     size_t dd = c->dim * c->dim;
-    ball *g = check_take(s->k, dd, sizeof *g), *a = check_take(s->k, dd, sizeof *a),
-         sum = ball_of(0.0);
+    ball *a = check_take(s->k, dd, sizeof *a), sum = ball_of(0.0);
     double *y = usable_multipliers(s), R = c->R;
     for (size_t i = 0; i < c->multipliers; i++) {
         ball v = ball_of(y[i]);
@@ -407,11 +264,10 @@ static void check_lower(state *s, double U)
             sum = ball_sub(sum, ball_div(ball_mul(v, v), four));
         }
     }
-    make_objective(s, g);
-    double least = least_density(s, g, TINY);
+    double least = least_density(s, s->g, TINY);
     if (least > 0.0) R = fmin(R, ball_up(ball_div(ball_of(U), ball_of(least))));
-    adjoint(s, y, a);
-    for (size_t e = 0; e < dd; e++) a[e] = ball_sub(g[e], a[e]);
+    check_adjoint(s, y, a);
+    for (size_t e = 0; e < dd; e++) a[e] = ball_sub(s->g[e], a[e]);
     /* sum + R density must reach the claim: with less the finer bounds are worth their cost */
     double spare = ball_low(sum) - c->lower;
     double density = least_density(s, a, isfinite(R) && spare > 0.0 ? -0.999 * spare / R : 0.0);
@@ -428,7 +284,7 @@ static void check_infeasible(state *s)
     ball *a = check_take(s->k, dd, sizeof *a), needed = ball_of(0.0);
     for (size_t i = 0; i < c->multipliers; i++)
         needed = ball_add(needed, ball_mul(margin_of(c, c->at[i]), ball_of(c->y[i])));
-    adjoint(s, c->y, a);
+    check_adjoint(s, c->y, a);
     for (size_t e = 0; e < dd; e++) a[e] = ball_minus(a[e]);
     /* sum y_t <A_t,M> <= most * trace(M) for every M allowed, but the margins add up to `needed`. */
     double enough = c->claim == CLAIM_INFEASIBLE ? -0.999 * ball_low(needed) / c->R : 0.0;
@@ -455,12 +311,14 @@ void check_prove(checker *k, const certificate *c, proof *p)
     for (size_t t = 0; t < c->m; t++)
         if (!(ball_low(margin_of(c, t)) > 0.0))
             check_refuse(k, "the margin of constraint %zu is zero", t);
-    s.points = check_points(k, c);
-    merge_pairs(&s);
+    s.before = check_points(k, c);
+    check_make_points(&s);
+    check_merge_pairs(&s);
     if (c->claim == CLAIM_INFEASIBLE || c->claim == CLAIM_CONTRADICTION) {
         check_infeasible(&s);
     } else {
         double U = c->lower;
+        check_objective(&s);
         if (c->claim == CLAIM_BRACKET) {
             check_map(&s);
             if (!p->failure[0]) check_upper(&s);

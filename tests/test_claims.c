@@ -55,6 +55,43 @@ static void check_confirmed(bdml_handle *h, const bdml_model *model, const bdml_
     bdml_free_bytes(json);
 }
 
+/* ---- references ------------------------------------------------------------------------------------ */
+
+/* x = (a, a + 2^-44 b) with the reference (1, 0), 2^44 (-1, 1): points (a, b) on a grid, of which W, the scatter of x,
+ * keeps nothing beyond 2^-88 of its size. The bracket is as narrow as for (a, b) given as they are. */
+static void a_reference_may_amplify_what_is_left(void **state)
+{
+    enum { N = 60 };
+    static const double map[] = {1.0, 0.0, -0x1p44, 0x1p44};
+    double x[2 * N], points[2 * N], lower[2], upper[2];
+    int64_t y[N];
+    bdml_rng r = bdml_rng_make(3, 0);
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        y[i] = i % 2;
+        points[2 * i] = (double)bdml_rng_below(&r, 64) / 64.0;
+        points[2 * i + 1] = (double)(bdml_rng_below(&r, 64) + 16 * (uint64_t)y[i]) / 64.0;
+        x[2 * i] = points[2 * i];
+        x[2 * i + 1] = points[2 * i] + 0x1p-44 * points[2 * i + 1];
+    }
+    for (int given = 0; given < 2; given++) {
+        bdml_handle *h = handle_with("distortion 10 softness 5 passes 1 gap 1e-7 reference none");
+        bdml_dataset *data = NULL;
+        bdml_model *model = NULL;
+        if (given) check_ok(h, bdml_set_reference(h, 2, 2, map));
+        check_ok(h, bdml_dataset_from_arrays(h, N, 2, given ? x : points, 2, y, &data));
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        assert_string_equal(word(model, "status"), "optimal");
+        lower[given] = figure(model, "lower");
+        upper[given] = figure(model, "upper");
+        check_confirmed(h, model, data);
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+        bdml_free(h);
+    }
+    check_true(lower[0] <= upper[1] && lower[1] <= upper[0]);
+}
+
 /* ---- infeasible ------------------------------------------------------------------------------------ */
 
 /* Two triplets ask M_11 - M_22 >= 1 and (1+e)^2 M_22 - M_11 >= 1: together ((1+e)^2 - 1) M_22 >= 2, so that
@@ -478,6 +515,7 @@ int main(void)
         cmocka_unit_test(outliers_leave_the_bracket_true),
         cmocka_unit_test(clusters_far_apart_leave_the_bracket_true),
         cmocka_unit_test(offsets_do_not_matter_to_a_reference),
+        cmocka_unit_test(a_reference_may_amplify_what_is_left),
         cmocka_unit_test(near_pairs_are_met),
         cmocka_unit_test(the_largest_distortion_is_certified),
         cmocka_unit_test(rounding_is_told_with_what_would_help),
