@@ -65,7 +65,7 @@ static void shared_rows_widen_the_error(void **state)
     static const double error[] = {10, 10, 12, 10, 10, 10, 12, 10};
     const bdml_plan plan = {
         .references = 1, .scores = 1, .efforts = 1, .caps = 2, .cap = {1, 10}, .slack = 1.0};
-    bdml_scores s = {&plan, 4, error, 0.0, INFINITY};
+    bdml_scores s = {&plan, 4, error, 0.0, INFINITY, NULL};
     bool wanted[2] = {true, true};
     double mean[2], se[2];
     bdml_summarise(&s, wanted, mean, se);
@@ -88,7 +88,7 @@ static void equal_caps_are_told_apart_by_error(void **state)
     static const double error[] = {9, 10, 8, 30, 15, 10, 14, (double)NAN};
     const bdml_plan plan = {
         .references = 2, .scores = 1, .efforts = 1, .caps = 2, .cap = {1, 10}, .slack = 1.0};
-    bdml_scores s = {&plan, 2, error, 0.0, INFINITY};
+    bdml_scores s = {&plan, 2, error, 0.0, INFINITY, NULL};
     bool wanted[4] = {true, true, true, true};
     double mean[4], se[4];
     bdml_summarise(&s, wanted, mean, se);
@@ -107,7 +107,7 @@ static void votes_are_chosen_after_smoothing(void **state)
                                    10, 1, 0, 1, 1, 1, 1, 1, 8, 20, 4, 20, 7, 5, 7, 9};
     const bdml_plan plan = {
         .votes = 7, .references = 1, .scores = 1, .efforts = 1, .caps = 2, .cap = {1, 10}};
-    bdml_scores s = {&plan, 2, error, 0.0, INFINITY};
+    bdml_scores s = {&plan, 2, error, 0.0, INFINITY, NULL};
     bool wanted[2] = {true, true};
     double mean[2], se[2];
     assert_int_equal(bdml_candidate_width(&plan), 8);

@@ -29,6 +29,38 @@ static bdml_training training_of(const bdml_dataset *data)
     return (bdml_training){data->n, data->d, data->x, data->y, data->classes, NULL, NULL};
 }
 
+/* ---- the standard error over classes ------------------------------------------------------------------------ */
+
+/* Reference zscore, then none, K = 1; two parts, three groups of classes of 10, 20 and 30 rows in all. Misses of zscore
+ * less those of none are -2, -8 and -2 over both parts: r = -12/60, and d - r n = 0, -4, 4. */
+static void error_over_classes(void **state)
+{
+    (void)state;
+    static const double kept[] = {/* part 1 */ 30, 2, 4, 5, /* none */ 50, 3, 6, 7,
+                                  /* part 2 */ 30, 1, 2, 7, /* none */ 50, 2, 8, 7};
+    static const double rows[] = {10, 20, 30};
+    bdml_plan plan = {.references = 2,
+                      .reference = {BDML_REFERENCE_ZSCORE, BDML_REFERENCE_NONE},
+                      .scores = 1,
+                      .efforts = 1,
+                      .caps = 1,
+                      .cap = {1},
+                      .slack = 1.0,
+                      .unseen = true,
+                      .groups = 3};
+    bdml_scores s = {&plan, 2, kept, 1.0, INFINITY, rows};
+    bool wanted[2] = {true, true};
+    double mean[2], se[2];
+    bdml_summarise(&s, wanted, mean, se);
+    assert_true(mean[0] == 30.0 && mean[1] == 50.0);
+    double want = 100.0 * sqrt(1.5 * (16.0 + 16.0)) / 60.0; /* 11.5 */
+    check_close(bdml_difference_error(&s, mean, 0, 1), want, 1e-13);
+    check_close(bdml_difference_error(&s, mean, 1, 0), want, 1e-13);
+    assert_int_equal(bdml_choose(&s, wanted, mean), 0); /* 20 > 11.5 */
+    plan.slack = 2.0;
+    assert_int_equal(bdml_choose(&s, wanted, mean), 1); /* 20 < 23.1 */
+}
+
 /* ---- the rule --------------------------------------------------------------------------------------------- */
 
 /* Reference zscore, then none; caps 1 and 3; four parts. zscore with K = 3 is best: by 1 less than the space as it is,
@@ -46,7 +78,7 @@ static void space_gives_way_to_evidence_alone(void **state)
                       .cap = {1, 3},
                       .slack = 1.0,
                       .unseen = true};
-    bdml_scores s = {&plan, 4, error, 0.0, INFINITY};
+    bdml_scores s = {&plan, 4, error, 0.0, INFINITY, NULL};
     bool wanted[4] = {true, true, true, true};
     double mean[4], se[4];
     bdml_summarise(&s, wanted, mean, se);
@@ -101,6 +133,52 @@ static void classes_are_left_out_whole(void **state)
     bdml_free_dataset(data);
 }
 
+/* The numbers kept of the space as it is: its error, and the misses of each class by a plain search. */
+static void misses_are_counted_by_class(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = make_data(h, CLASSES, 3.0);
+    bdml_training t = training_of(data);
+    bdml_plan plan;
+    bdml_parts parts;
+    static double error[BDML_PLAN_MOST];
+    bool wanted[BDML_PLAN_CAPS] = {true};
+    int none = 0;
+    check_ok(h, bdml_set(h, "task", "retrieve"));
+    check_ok(h, bdml_plan_make(h, &h->options, &t, &plan));
+    assert_int_equal(plan.groups, CLASSES);
+    assert_int_equal(bdml_candidate_width(&plan), 1 + CLASSES);
+    while (plan.reference[none] != BDML_REFERENCE_NONE) none++;
+    check_ok(h, bdml_parts_make(h, &plan, &t, &parts));
+    const bdml_part *part = &parts.part[1];
+    check_ok(h, bdml_score_part(h, &plan, part, none, wanted, error));
+    double miss[CLASSES] = {0}, all = 0, rows = 0;
+    for (int64_t i = 0; i < part->test; i++) {
+        double least = INFINITY;
+        int64_t at = -1;
+        for (int64_t k = 0; k < part->test; k++) {
+            double far = 0;
+            for (int j = 0; j < D; j++) far += pow(part->vx[i * D + j] - part->vx[k * D + j], 2);
+            if (k == i || far >= least) continue;
+            least = far;
+            at = k;
+        }
+        miss[part->vy[i]] += part->vy[at] != part->vy[i];
+        all += part->vy[at] != part->vy[i];
+    }
+    check_true(all > 0);
+    check_close(error[0], 100.0 * all / (double)part->test, 1e-12);
+    for (int c = 0; c < CLASSES; c++) {
+        assert_true(error[1 + c] == miss[c]);
+        assert_true(part->rows[c] == 0.0 || part->rows[c] == OF_EACH);
+        rows += part->rows[c];
+    }
+    assert_true(rows == (double)part->test);
+    bdml_parts_free(&parts);
+    bdml_plan_free(&plan);
+    bdml_free_dataset(data);
+}
+
 /* Classes of one row can be learned around, but not looked for: four others are needed, two on either side. */
 static void single_rows_are_no_queries(void **state)
 {
@@ -114,6 +192,7 @@ static void single_rows_are_no_queries(void **state)
     data->y[0] = 4; /* i % 4: class 0 loses a row, as does class 1 */
     data->y[1] = 5;
     check_ok(h, bdml_plan_make(h, &h->options, &t, &plan));
+    assert_int_equal(plan.groups, 0); /* too few classes for an error over them */
     check_ok(h, bdml_parts_make(h, &plan, &t, &parts));
     for (int k = 0; k < parts.count; k++) {
         int64_t rows = 0;
@@ -240,8 +319,10 @@ static void threads_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(error_over_classes),
         cmocka_unit_test(space_gives_way_to_evidence_alone),
         handle_test(classes_are_left_out_whole),
+        handle_test(misses_are_counted_by_class),
         handle_test(single_rows_are_no_queries),
         handle_test(few_classes_are_refused),
         handle_test(paths_are_for_classes_seen),

@@ -9,7 +9,7 @@ int bdml_candidate_again(const bdml_plan *p, bdml_candidate c)
 
 int bdml_candidate_width(const bdml_plan *p)
 {
-    return 1 + p->votes;
+    return 1 + BDML_MAX(p->votes, p->groups);
 }
 
 int bdml_candidate_count(const bdml_plan *p)
@@ -69,11 +69,30 @@ int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean)
     return best;
 }
 
-/* Standard error of the difference between two candidates over the parts, which share most of what they learn
- * from. */
+/* Groups of classes are the sample: d_g more rows of n_g are missed by a than by b, in all parts together, of which each
+ * tests every class once a repeat. With r = sum d / sum n, of G groups that were tested,
+ *
+ *     se(r)^2 = G/(G-1) sum_g (d_g - r n_g)^2 / (sum n)^2. */
+static double error_over_groups(const bdml_scores *s, int a, int b)
+{
+    double more[BDML_PLAN_GROUPS] = {0.0}, sum = 0.0, rows = 0.0, square = 0.0;
+    int tested = 0;
+    for (int g = 0; g < s->plan->groups; g++) {
+        for (int k = 0; k < s->parts; k++)
+            more[g] += kept_at(s, k, a)[1 + g] - kept_at(s, k, b)[1 + g];
+        sum += more[g];
+        rows += s->rows[g];
+        tested += s->rows[g] > 0.0;
+    }
+    for (int g = 0; g < s->plan->groups; g++) square += pow(more[g] - sum / rows * s->rows[g], 2);
+    return tested > 1 ? 100.0 * sqrt((double)tested / (tested - 1) * square) / rows : 0.0;
+}
+
+/* Parts share most of what they learn from. */
 double bdml_difference_error(const bdml_scores *s, const double *means, int a, int b)
 {
     double mean = means[a] - means[b], square = 0.0;
+    if (s->plan->groups > 0) return error_over_groups(s, a, b);
     if (s->parts < 2) return 0.0;
     for (int k = 0; k < s->parts; k++)
         square += pow(error_at(s, k, a) - error_at(s, k, b) - mean, 2);

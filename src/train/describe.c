@@ -164,7 +164,8 @@ static json_t *evidence_json(const bdml_plan *p, const bdml_selection *s)
 {
     json_t *o = candidate_json(p, s, s->best);
     bdml_json_put(&o, "difference", bdml_json_real(s->gain));
-    bdml_json_put(&o, "standard_error_corrected", bdml_json_real(s->gain_error));
+    bdml_json_put(&o, "standard_error", bdml_json_real(s->gain_error));
+    bdml_json_put(&o, "standard_error_over", json_string(p->groups > 0 ? "classes" : "folds"));
     bdml_json_put(&o, "standard_errors_asked", json_real(p->slack));
     bdml_json_put(&o, "kept", json_boolean(s->chosen == s->untouched));
     return o;

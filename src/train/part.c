@@ -49,22 +49,26 @@ void bdml_parts_free(bdml_parts *parts)
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
-/* Rows left out that no other is of the class of. */
-static bdml_status count_single(bdml_handle *h, const bdml_training *t, bdml_part *part)
+/* Rows left out that no other is of the class of, and the others by group. */
+static bdml_status count_rows(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
+                              bdml_part *part)
 {
     bdml_status status = BDML_OK;
     int64_t *count = NULL;
     BDML_NEW(h, count, t->classes);
     for (int64_t i = 0; i < part->test; i++) count[part->vy[i]]++;
-    for (int c = 0; c < t->classes; c++) part->single += count[c] == 1;
+    for (int c = 0; c < t->classes; c++) {
+        part->single += count[c] == 1;
+        if (plan->groups > 0 && count[c] > 1) part->rows[c % plan->groups] += (double)count[c];
+    }
 done:
     free(count);
     return status;
 }
 
 /* The rows number[i] != left_out to learn from, the others to judge by. */
-static bdml_status take_rows(bdml_handle *h, const bdml_training *t, int64_t rows,
-                             const int64_t *row, const int32_t *number, int left_out,
+static bdml_status take_rows(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
+                             int64_t rows, const int64_t *row, const int32_t *number, int left_out,
                              bdml_part *part)
 {
     bdml_status status = BDML_OK;
@@ -86,7 +90,7 @@ static bdml_status take_rows(bdml_handle *h, const bdml_training *t, int64_t row
     part->test = b;
     part->vx = part->own_vx;
     part->vy = part->own_vy;
-    status = count_single(h, t, part);
+    status = count_rows(h, plan, t, part);
 done:
     return status;
 }
@@ -178,7 +182,7 @@ static bdml_status make_rows(bdml_handle *h, const bdml_plan *plan, uint64_t see
             BDML_GO(deal_classes(h, rows, y, t->classes, p->splits, seed, repeat, number));
         else
             BDML_GO(bdml_split_folds(h, rows, y, p->splits, seed, repeat, number));
-        BDML_GO(take_rows(h, t, rows, row, number, k % p->splits, &p->part[k]));
+        BDML_GO(take_rows(h, plan, t, rows, row, number, k % p->splits, &p->part[k]));
     }
 done:
     free(row);

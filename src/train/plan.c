@@ -6,6 +6,8 @@
  * given are not chosen. */
 #include "train/plan.h"
 
+#include <stdlib.h>
+
 /* ---- lists ---------------------------------------------------------------------------------------------- */
 
 static void only_effort(bdml_plan *p, int again, double weight)
@@ -67,6 +69,23 @@ static void set_caps(bdml_plan *p, int count, const double *K)
 }
 
 /* ---- kinds of plans ------------------------------------------------------------------------------------- */
+
+/* The standard error of a difference over fewer classes than MANY_CLASSES is too uncertain itself to change a space by. */
+enum { MANY_CLASSES = 10 };
+
+static bdml_status count_groups(bdml_handle *h, const bdml_training *t, int *groups)
+{
+    bdml_status status = BDML_OK;
+    int64_t *count = NULL;
+    int many = 0;
+    BDML_NEW(h, count, t->classes);
+    for (int64_t i = 0; i < t->n; i++) count[t->y[i]]++;
+    for (int c = 0; c < t->classes; c++) many += count[c] > 1;
+    *groups = many < MANY_CLASSES ? 0 : BDML_MIN(many, (int)BDML_PLAN_GROUPS);
+done:
+    free(count);
+    return status;
+}
 
 /* For classes that nobody has seen: the space as it is, and what may be better. Larger K and weights were never chosen,
  * nor better where tried (docs/recipe.md). Whoever has set the shrinkage does not want others tried. */
@@ -243,6 +262,7 @@ bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_tra
         return plan_stated(h, c != NULL, plan);
     BDML_TRY(check_classes(h, t));
     plan->unseen = o->train.task.value != BDML_TASK_CLASSIFY;
+    if (plan->unseen) BDML_TRY(count_groups(h, t, &plan->groups));
     return o->train.recipe.value == BDML_RECIPE_PAPER ? plan_paper(h, plan) : plan_recipe(h, plan);
 }
 

@@ -111,8 +111,9 @@ enum {
     BDML_PLAN_EFFORTS = 2,
     BDML_PLAN_SCORES = 2,
     BDML_PLAN_VOTES = 7,
+    BDML_PLAN_GROUPS = 32,
     /* numbers of one reference on a part */
-    BDML_PLAN_MOST = BDML_PLAN_CAPS * BDML_PLAN_EFFORTS * BDML_PLAN_SCORES * (1 + BDML_PLAN_VOTES)
+    BDML_PLAN_MOST = BDML_PLAN_CAPS * BDML_PLAN_EFFORTS * BDML_PLAN_SCORES * (1 + BDML_PLAN_GROUPS)
 };
 
 /* How hard impostors are pushed away. */
@@ -140,6 +141,9 @@ typedef struct bdml_plan {
     int64_t rough_steps; /* and their projections at most */
     double slack;        /* standard errors that the smallest cap may be worse than the best */
 
+    /* Of classes left out, class c being of group c % groups: their misses are kept apart, so that the standard error of a
+     * difference is one over classes; 0: classes are too few for that, it is one over parts */
+    int groups;
     int votes; /* of bdml_votes, to choose the number of neighbours from; 0: it is not ours to choose */
     int references, scores, efforts, caps;
     bdml_reference_kind reference[BDML_REFERENCE_KINDS];
@@ -172,7 +176,8 @@ typedef struct bdml_candidate {
  * passes are asked for, none. */
 int bdml_candidate_again(const bdml_plan *plan, bdml_candidate c);
 
-/* Numbers that are kept of a candidate on a part: its error, then the errors of bdml_votes. */
+/* Numbers that are kept of a candidate on a part: its error, then the errors of bdml_votes or the misses of each
+ * group. */
 int bdml_candidate_width(const bdml_plan *plan);
 int bdml_candidate_count(const bdml_plan *plan);
 int bdml_candidate_number(const bdml_plan *plan, bdml_candidate c);
@@ -185,7 +190,8 @@ typedef struct bdml_scores {
     /* part by part, each by number of the candidate, each bdml_candidate_width numbers; NaN: not fitted */
     const double *error;
     double tested_over_trained;
-    double most_error; /* the standard error of a difference counts for no more than this */
+    double most_error;  /* the standard error of a difference counts for no more than this */
+    const double *rows; /* tested of each group, over all parts; NULL: no groups */
 } bdml_scores;
 
 /* wanted: candidates in the race; those that a part could not fit leave it. */
@@ -198,7 +204,7 @@ int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean);
 int bdml_choose_votes(const bdml_scores *s, int number);
 /* The space as it is: reference none, K = 1. -1: the plan has no such candidate. */
 int bdml_untouched(const bdml_plan *plan);
-/* Standard error of the difference between two candidates over the parts. */
+/* Standard error of the difference between two candidates, over the groups where there are some, else over the parts. */
 double bdml_difference_error(const bdml_scores *s, const double *mean, int a, int b);
 
 /* ---- one fit (fit.c) ------------------------------------------------------------------------------------ */
@@ -282,9 +288,10 @@ bool bdml_is_usable(const bdml_solve_result *r);
 
 /* Rows or pairs to learn from, rows or pairs left out. */
 typedef struct bdml_part {
-    bdml_training t; /* to learn from */
-    int64_t test;    /* rows left out */
-    int64_t single;  /* of them alone in their class */
+    bdml_training t;               /* to learn from */
+    int64_t test;                  /* rows left out */
+    int64_t single;                /* of them alone in their class */
+    double rows[BDML_PLAN_GROUPS]; /* the others, by group */
     const double *vx;
     const int32_t *vy;
     bdml_labelled_pairs learned, left_out; /* pairs likewise */

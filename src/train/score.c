@@ -14,8 +14,8 @@ const int bdml_votes[BDML_PLAN_VOTES] = {1, 3, 5, 7, 9, 11, 15};
 /* The error of a candidate is the mean over these. */
 enum { JUDGED = 4 };
 static const int judged[JUDGED] = {1, 3, 5, 9};
-/* Numbers of a candidate: for each way to score, or its error and that of each of bdml_votes. */
-enum { NUMBERS = BDML_MAX((int)BDML_PLAN_SCORES, 1 + (int)BDML_PLAN_VOTES) };
+/* Numbers of a candidate: for each way to score, or its error and that of each of bdml_votes, or the misses by group. */
+enum { NUMBERS = BDML_MAX((int)BDML_PLAN_SCORES, 1 + (int)BDML_PLAN_GROUPS) };
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
@@ -41,6 +41,30 @@ static bdml_status score_votes(const bdml_fit *f, const bdml_rows *learn, const 
     return BDML_OK;
 }
 
+/* Whether the nearest other row is of the class. Rows alone in theirs are missed, whatever the metric. */
+static bdml_status score_classes(const judge *j, const bdml_fit *f, const bdml_rows *left_out,
+                                 double *error)
+{
+    bdml_status status = BDML_OK;
+    const bdml_plan *p = f->plan;
+    int32_t *nearest = NULL;
+    int64_t wrong = 0;
+
+    for (int g = 0; g < p->groups; g++) error[1 + g] = 0.0;
+    BDML_NEW(f->h, nearest, left_out->n);
+    BDML_GO(
+        bdml_knn_search(f->h, &p->o->neighbors, left_out, NULL, BDML_ANY_CLASS, 1, nearest, NULL));
+    for (int64_t i = 0; i < left_out->n; i++) {
+        if (left_out->y[nearest[i]] == left_out->y[i]) continue;
+        wrong++;
+        if (p->groups > 0) error[1 + left_out->y[i] % p->groups] += 1.0;
+    }
+    *error = 100.0 * (double)(wrong - j->part->single) / (double)(left_out->n - j->part->single);
+done:
+    free(nearest);
+    return status;
+}
+
 static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const double *l,
                               double *error)
 {
@@ -49,13 +73,11 @@ static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const do
     const bdml_training *t = &part->t;
     int r = f->reference.rows;
     double *z = NULL, *vz = NULL;
-    int64_t wrong;
 
     BDML_GO(bdml_map_points(f->h, q, r, l, part->test, j->vp, &vz));
     const bdml_rows left_out = {part->test, q, q, vz, part->vy, t->classes};
-    if (f->plan->unseen) { /* rows alone in their class are missed, whatever the metric */
-        BDML_GO(bdml_vote_errors(f->h, &f->plan->o->neighbors, &left_out, NULL, 1, judged, &wrong));
-        *error = 100.0 * (double)(wrong - part->single) / (double)(part->test - part->single);
+    if (f->plan->unseen) {
+        status = score_classes(j, f, &left_out, error);
         goto done;
     }
     BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));

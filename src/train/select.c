@@ -31,10 +31,11 @@ typedef struct selection {
     double *known; /* those of the references alone: part by part, each by kind as listed */
     bool *wanted;  /* per candidate: still in the race */
     double *mean, *se;
-    int done;                  /* parts scored so far */
-    double until;              /* when the choice is made from what is known; 0: never */
-    bool late;                 /* it was so */
-    char why[BDML_ERROR_SIZE]; /* the first part that could not be fitted */
+    double rows[BDML_PLAN_GROUPS]; /* tested on the parts scored so far, by group */
+    int done;                      /* parts scored so far */
+    double until;                  /* when the choice is made from what is known; 0: never */
+    bool late;                     /* it was so */
+    char why[BDML_ERROR_SIZE];     /* the first part that could not be fitted */
 } selection;
 
 /* ---- jobs ------------------------------------------------------------------------------------------------- */
@@ -124,12 +125,16 @@ static void free_table(selection *s)
 /* ---- rounds ----------------------------------------------------------------------------------------------- */
 
 /* The parts scored so far. Rows: tested over trained; pairs: parts of one size. */
-static bdml_scores scores_of(const selection *s)
+static bdml_scores scores_of(selection *s)
 {
+    for (int g = 0; g < s->plan->groups; g++) {
+        s->rows[g] = 0.0;
+        for (int k = 0; k < s->done; k++) s->rows[g] += s->parts.part[k].rows[g];
+    }
     const bdml_part *part = &s->parts.part[0];
     double ratio = s->plan->pairs ? 1.0 / (s->parts.splits - 1)
                                   : (double)part->test / (double)BDML_MAX(part->t.n, 1);
-    return (bdml_scores){s->plan, s->done, s->error, ratio, INFINITY};
+    return (bdml_scores){s->plan, s->done, s->error, ratio, INFINITY, s->rows};
 }
 
 static bdml_status score_to(selection *s, const char *what, int to)
@@ -255,7 +260,7 @@ static void use_known(const selection *s, const bdml_selection *alone)
 
 /* The standard error of a difference over three folds of rows may come out anyhow: it counts for no more than that
  * of the error rate of the best over the rows left out, each once. */
-static int choose(const selection *s)
+static int choose(selection *s)
 {
     bdml_scores scores = scores_of(s);
     int best = bdml_best(&scores, s->wanted, s->mean);
@@ -266,7 +271,7 @@ static int choose(const selection *s)
 }
 
 /* How much the best of all is better than the space as it is. */
-static void weigh_evidence(const selection *s, bdml_selection *out)
+static void weigh_evidence(selection *s, bdml_selection *out)
 {
     bdml_scores scores = scores_of(s);
     int kept = out->untouched = bdml_untouched(s->plan);
