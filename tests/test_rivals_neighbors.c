@@ -540,6 +540,22 @@ static void test_same_bits_with_two_threads(void **state)
     bdml_free_dataset(data);
 }
 
+/* Points looked at a few at a time, where the impostors of all do not fit, give the same triplets: the same map. */
+static void test_lmnn_in_little_memory(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = clouds(h, 1500, 4, 3, 1.0);
+    set_all(h, "threads 2 memory 256 lmnn-push 0.9");
+    bdml_model *roomy = fit(h, data, "lmnn");
+    set_all(h, "memory 1");
+    bdml_model *narrow = fit(h, data, "lmnn");
+    assert_int_equal(roomy->q, narrow->q);
+    assert_memory_equal(roomy->l, narrow->l, sizeof *roomy->l * (size_t)roomy->q * (size_t)data->d);
+    bdml_free_model(roomy);
+    bdml_free_model(narrow);
+    bdml_free_dataset(data);
+}
+
 /* Every allocation fails once: an error, no leak (the sanitizers look), and the next fit works. */
 static void test_out_of_memory(void **state)
 {
@@ -578,6 +594,7 @@ int main(void)
         handle_test(test_boost_forms_agree),
         handle_test(test_boost_without_minimum),
         handle_test(test_same_bits_with_two_threads),
+        handle_test(test_lmnn_in_little_memory),
         handle_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,8 @@ typedef struct scan {
     double *near, *radius; /* n*k distances of the targets; per row the largest and the margin */
     double *tile;          /* per thread: n x ROWS */
     double *push;          /* per row: sum of its misses */
-    int32_t *kept, *count; /* n*most rows of other classes, nearest first, and how many */
+    int64_t from, part;    /* rows looked at together, and of each of these: */
+    int32_t *kept, *count; /* `most` rows of other classes, nearest first, and how many */
     double *far;           /* their distances */
 } scan;
 
@@ -164,14 +165,15 @@ static double target_distances(scan *s)
 /* Put row l at distance v among the nearest of row i. */
 static void offer(scan *s, int64_t i, int32_t l, double v)
 {
-    int32_t *kept = s->kept + i * s->most;
-    double *far = s->far + i * s->most;
-    int at = s->count[i];
+    int64_t r = i - s->from;
+    int32_t *kept = s->kept + r * s->most;
+    double *far = s->far + r * s->most;
+    int at = s->count[r];
     if (at == s->most) {
         if (v >= far[at - 1]) return;
         at--;
     } else {
-        s->count[i]++;
+        s->count[r]++;
     }
     for (; at > 0 && far[at - 1] > v; at--) {
         far[at] = far[at - 1];
@@ -187,7 +189,7 @@ static void scan_row(scan *s, int64_t i, const double *tile)
     const bdml_lmnn *a = s->a;
     const double *near = s->near + i * a->k;
     double limit = s->radius[i] - s->norm[i], push = 0.0;
-    s->count[i] = 0;
+    s->count[i - s->from] = 0;
     for (int64_t l = 0; l < a->n; l++) {
         if (tile[l] + s->norm[l] >= limit || a->y[l] == a->y[i]) continue;
         double v = tile[l] + s->norm[l] + s->norm[i];
@@ -197,15 +199,16 @@ static void scan_row(scan *s, int64_t i, const double *tile)
     s->push[i] = push;
 }
 
-static void scan_rows(bdml_handle *h, scan *s)
+/* Rows s->from .. to-1. */
+static void scan_part(bdml_handle *h, scan *s, int64_t to)
 {
     int n = (int)s->a->n;
-    int64_t blocks = (n + ROWS - 1) / ROWS;
+    int64_t blocks = (to - s->from + ROWS - 1) / ROWS;
 #pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h))
     for (int64_t b = 0; b < blocks; b++) {
         double *tile = s->tile + (size_t)omp_get_thread_num() * (size_t)n * ROWS;
-        int64_t i0 = b * ROWS;
-        int rows = (int)BDML_MIN((int64_t)ROWS, n - i0);
+        int64_t i0 = s->from + b * ROWS;
+        int rows = (int)BDML_MIN((int64_t)ROWS, to - i0);
         bdml_la_gemm('T', 'N', n, rows, s->q, -2.0, s->z, s->q, COL(s->z, s->q, i0), s->q, 0.0,
                      tile, n);
         for (int k = 0; k < rows; k++) scan_row(s, i0 + k, COL(tile, n, k));
@@ -213,16 +216,26 @@ static void scan_rows(bdml_handle *h, scan *s)
 }
 
 /* Triplets of the impostors kept with every target that they are too near to. */
-static bdml_status list_missed(bdml_handle *h, const scan *s, triplets *list)
+static bdml_status list_missed(bdml_handle *h, const scan *s, int64_t to, triplets *list)
 {
     const bdml_lmnn *a = s->a;
-    for (int64_t i = 0; i < a->n; i++)
-        for (int e = 0; e < s->count[i]; e++)
+    for (int64_t i = s->from; i < to; i++) {
+        const int32_t *kept = s->kept + (i - s->from) * s->most;
+        const double *far = s->far + (i - s->from) * s->most;
+        for (int e = 0; e < s->count[i - s->from]; e++)
             for (int j = 0; j < a->k; j++)
-                if (s->near[i * a->k + j] + 1.0 > s->far[i * s->most + e])
-                    BDML_TRY(add_triplet(h, list, (int32_t)i, a->target[i * a->k + j],
-                                         s->kept[i * s->most + e]));
+                if (s->near[i * a->k + j] + 1.0 > far[e])
+                    BDML_TRY(add_triplet(h, list, (int32_t)i, a->target[i * a->k + j], kept[e]));
+    }
     return BDML_OK;
+}
+
+/* How many rows the working memory has room for, with the impostors that may be kept of each. */
+static int64_t rows_together(bdml_handle *h, const scan *s)
+{
+    size_t row = (size_t)s->most * (sizeof *s->kept + sizeof *s->far) + sizeof *s->count;
+    size_t rows = BDML_MAX(bdml_memory(h) / row, ROWS) / ROWS * ROWS;
+    return (int64_t)BDML_MIN(rows, (size_t)s->a->n);
 }
 
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
@@ -241,15 +254,19 @@ bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const do
     BDML_NEW(h, s.near, n * (size_t)a->k);
     BDML_NEW(h, s.radius, n);
     BDML_NEW(h, s.push, n);
-    BDML_NEW(h, s.count, n);
-    BDML_NEW(h, s.kept, n * (size_t)s.most);
-    BDML_NEW(h, s.far, n * (size_t)s.most);
+    s.part = rows_together(h, &s);
+    BDML_NEW(h, s.count, s.part);
+    BDML_NEW(h, s.kept, (size_t)s.part * (size_t)s.most);
+    BDML_NEW(h, s.far, (size_t)s.part * (size_t)s.most);
     BDML_NEW(h, s.tile, (size_t)bdml_threads(h) * n * ROWS);
     double pull = target_distances(&s);
-    scan_rows(h, &s);
+    for (; s.from < a->n; s.from += s.part) {
+        int64_t to = BDML_MIN(s.from + s.part, a->n);
+        scan_part(h, &s, to);
+        if (most > 0) BDML_GO(list_missed(h, &s, to, &list));
+    }
     for (size_t i = 0; i < n; i++) push += s.push[i];
     *value = (pull + a->push * push) / (double)a->targets;
-    if (most > 0) BDML_GO(list_missed(h, &s, &list));
     if (list.count > 0) status = build(h, a, &list, out);
 done:
     free_scan(&s);
