@@ -10,6 +10,7 @@
 #ifndef BDML_CLI_H
 #define BDML_CLI_H
 
+#include "bdml/comm.h"
 #include "client.h"
 #include "remaining.h"
 
@@ -56,9 +57,18 @@ typedef struct cli_value {
     bool changed; /* given */
 } cli_value;
 
+/* The command on several ranks (mpi/main.c). */
+enum { CLI_FAILURE = CLIENT_ERROR + 320 };
+typedef struct cli_ranks {
+    const bdml_comm *comm;
+    int here;                  /* ranks on this machine, which share its processors */
+    char failure[CLI_FAILURE]; /* out: what went wrong, for the caller to say */
+} cli_ranks;
+
 struct cli {
     const cli_command *command; /* NULL until known */
     bdml_handle *h;
+    cli_ranks *ranks; /* or NULL: there is one process */
     cli_value own[CLI_OPT_COUNT];
     int arguments;
     const char *argument[CLI_MAX_ARGUMENTS];
@@ -351,6 +361,8 @@ bdml_status cli_bound(cli *c);
 bdml_status cli_certify(cli *c);
 bdml_status cli_compare_solvers(cli *c);
 bdml_status cli_reproduce(cli *c);
+/* The whole command; its exit code. ranks NULL: there is one process. */
+int cli_main(int argc, char **argv, cli_ranks *ranks);
 bdml_status cli_train(cli *c);
 bdml_status cli_predict(cli *c);
 bdml_status cli_predict_pairs(cli *c); /* --pairs, cmd_predict_pairs.c */

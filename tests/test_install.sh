@@ -24,8 +24,10 @@ grep -q 'BDML_SANITIZE:BOOL=ON' "$BDML_BUILD/CMakeCache.txt" && flags="-fsanitiz
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$BDML_BUILD/CMakeCache.txt")
 
 check "install" cmake --install "$BDML_BUILD" --prefix "$root"
-# Packages take the parts library, dev and command: together they are all of it, and none has what another has.
-for part in library dev command; do
+# Packages take the parts library, dev, command and mpi (empty without MPI): together they are all of it, and none has
+# what another has.
+for part in library dev command mpi; do
+    mkdir -p "$work/$part"
     check "install $part" cmake --install "$BDML_BUILD" --prefix "$work/$part" --component $part
     (cd "$work/$part" && find . ! -type d)
 done | sort >"$work/parts"

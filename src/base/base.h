@@ -161,13 +161,17 @@ typedef struct bdml_jobs {
     void *user;
     double
         until; /* on the clock of bdml_now: what is not finished then is cut short, and not counted; 0: never */
+    /* Job k leaves `size` numbers at result + k*size, and nothing else that counts: then jobs are dealt out to the ranks
+     * of the handle, and every rank has the numbers of all in the end. NULL: each rank does all jobs. */
+    double *result;
+    int64_t size;
     bool *finished; /* of each job, or NULL */
     bool *late;     /* set when `until` cut some short, or NULL */
     char *why; /* BDML_ERROR_SIZE, "" before: a job that ends in BDML_ERR_DATA is excused, and the
                 * first such reason is put here; NULL: none is */
 } bdml_jobs;
 
-/* Run jobs 0..count-1, started in this order. The first failure stops the rest and is returned; `until` is no
+/* Run jobs 0..count-1, started in this order; those of a rank are every size-th. The first failure stops the rest and is returned; `until` is no
  * failure: a job that is cut short, and has asked whether it was, returns BDML_ERR_CANCELLED. What a
  * job writes is its own affair, and must not depend on which worker runs it. Warnings reach
  * the log when all are done, each once, in the order of the jobs; the rest only of the calling thread's worker. */

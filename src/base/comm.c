@@ -17,6 +17,25 @@ bdml_status bdml_set_comm(bdml_handle *h, const bdml_comm *comm)
     return BDML_OK;
 }
 
+/* Columns from the diagonal down, one after the other at the beginning of a, and back: no column moves over one that
+ * has not been moved yet. */
+void bdml_comm_sum_symmetric(const bdml_comm *comm, int d, double *a)
+{
+    size_t n = (size_t)d, packed = 0;
+    if (comm->size == 1) return;
+    for (size_t j = 0; j < n; j++) {
+        memmove(a + packed, a + j * n + j, sizeof *a * (n - j));
+        packed += n - j;
+    }
+    bdml_comm_sum(comm, (int64_t)packed, a);
+    for (size_t j = n; j-- > 0;) {
+        packed -= n - j;
+        memmove(a + j * n + j, a + packed, sizeof *a * (n - j));
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j + 1; i < n; i++) a[i * n + j] = a[j * n + i];
+}
+
 bdml_stretch bdml_comm_stretch(const bdml_comm *comm, int rank, int64_t total)
 {
     int64_t each = total / comm->size, more = total % comm->size;

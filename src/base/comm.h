@@ -11,6 +11,9 @@ static inline void bdml_comm_sum(const bdml_comm *comm, int64_t count, double *a
     if (comm->size > 1) comm->sum(comm->user, count, a);
 }
 
+/* The same of a symmetric matrix, d x d, of which d (d + 1)/2 numbers cross. */
+void bdml_comm_sum_symmetric(const bdml_comm *comm, int d, double *a);
+
 static inline double bdml_comm_total(const bdml_comm *comm, double a)
 {
     bdml_comm_sum(comm, 1, &a);

@@ -146,6 +146,7 @@ bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out)
     if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
     if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_file_create: path must not be NULL");
+    if (h->comm->rank > 0) path = "/dev/null"; /* rank 0 writes */
     BDML_NEW(h, f, 1);
     f->lock = -1;
     /* Through a symbolic link the file it points to is replaced, not the link. */

@@ -2,7 +2,8 @@
  *
  * Jobs start in their order and write to places of their own, so that results do not depend on how many
  * run at a time. The thread that made the call asks the user whether to go on, and all of them hear of
- * the answer; the clock is read by each. */
+ * the answer; the clock is read by each. Dealt out to ranks, a job is done by one of them, and all agree in the end on
+ * what came of it. */
 #include "base/base.h"
 
 #include <omp.h>
@@ -19,7 +20,8 @@ typedef struct warning {
 typedef struct watch {
     bdml_handle *h;
     const bdml_jobs *jobs;
-    int level; /* of the parallel region: who is thread 0 of it, from inside regions within */
+    int rank, ranks; /* that jobs are dealt out to: job k is that of rank k % ranks */
+    int level;       /* of the parallel region: who is thread 0 of it, from inside regions within */
     int64_t finished;
     bool stop, late; /* late: by the clock */
     int64_t failed;  /* the first job that failed, count: none */
@@ -69,6 +71,7 @@ static int ask(void *user, const char *phase, int64_t done, int64_t total)
     int64_t now;
 #pragma omp atomic read
     now = w->finished;
+    now = BDML_MIN(now * w->ranks, j->count); /* of this rank, and about as many of each other */
     look_at_clock(w);
     if (!stopped(w) && omp_get_ancestor_thread_num(w->level) == 0) {
         bool held = w->h->outer.what != NULL;
@@ -182,6 +185,51 @@ static bdml_status make_workers(watch *w, int workers, worker *me, bdml_handle *
     return BDML_OK;
 }
 
+/* ---- ranks ------------------------------------------------------------------------------------------ */
+
+/* The text of the one rank that has it, on all. */
+static void share_text(const bdml_comm *comm, bool mine, char text[BDML_ERROR_SIZE])
+{
+    double letter[BDML_ERROR_SIZE] = {0.0};
+    for (int i = 0; mine && i < BDML_ERROR_SIZE && text[i]; i++) letter[i] = (unsigned char)text[i];
+    bdml_comm_sum(comm, BDML_ERROR_SIZE, letter);
+    for (int i = 0; i < BDML_ERROR_SIZE; i++) text[i] = (char)(unsigned char)letter[i];
+}
+
+/* What ended the jobs of one rank ends those of all: the first failure, a limit, a wish to stop; and of the excuses the
+ * first too. */
+static void agree(watch *w)
+{
+    const bdml_comm *comm = w->h->comm;
+    double count = (double)w->jobs->count;
+    double failed = bdml_comm_least(comm, (double)w->failed);
+    double excused = bdml_comm_least(comm, (double)w->excused);
+    w->stop = bdml_comm_largest(comm, w->stop) > 0.0;
+    w->late = bdml_comm_largest(comm, w->late) > 0.0;
+    if (failed < count) {
+        bool mine = (double)w->failed == failed;
+        w->status = (bdml_status)bdml_comm_total(comm, mine ? (double)w->status : 0.0);
+        share_text(comm, mine, w->error);
+        w->failed = (int64_t)failed;
+    }
+    if (w->jobs->why && excused >= 0.0 && excused < count)
+        share_text(comm, (double)w->excused == excused, w->jobs->why);
+}
+
+/* Numbers and ends of all jobs, from the ranks that did them. */
+static void gather(watch *w)
+{
+    const bdml_jobs *j = w->jobs;
+    size_t size = (size_t)j->size;
+    for (int64_t k = 0; k < j->count; k++) {
+        bool mine = k % w->ranks == w->rank;
+        if (!mine) memset(j->result + (size_t)k * size, 0, sizeof *j->result * size);
+        if (j->finished)
+            j->finished[k] = bdml_comm_largest(w->h->comm, mine && j->finished[k]) > 0.0;
+    }
+    bdml_comm_sum(w->h->comm, j->count * j->size, j->result);
+}
+
 bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
 {
     bdml_status status = BDML_OK;
@@ -189,6 +237,8 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
     bdml_handle **own = NULL;
     worker *me = NULL;
     watch w = {.h = h, .jobs = jobs, .level = omp_get_level() + 1, .failed = jobs->count};
+    w.rank = jobs->result ? h->comm->rank : 0;
+    w.ranks = jobs->result ? h->comm->size : 1;
     w.excused = jobs->why && jobs->why[0] ? -1 : jobs->count; /* a reason of jobs before stays */
 
     BDML_NEW(h, own, workers);
@@ -196,11 +246,15 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
     BDML_GO(make_workers(&w, workers, me, own));
     BDML_GO(bdml_progress(h, jobs->what, jobs->done, jobs->total));
 #pragma omp parallel for schedule(dynamic) num_threads(workers)
-    for (int64_t k = 0; k < jobs->count; k++) {
+    for (int64_t k = w.rank; k < jobs->count; k += w.ranks) {
         int i = omp_get_thread_num();
         run_one(&w, &me[i], own[i], k);
     }
     tell_warnings(&w);
+    if (w.ranks > 1) {
+        agree(&w);
+        gather(&w);
+    }
     if (jobs->late && w.late) *jobs->late = true;
     if (w.failed < jobs->count && w.status != BDML_ERR_CANCELLED)
         status = bdml_fail(h, w.status, "%s: %s", jobs->what, w.error);

@@ -61,6 +61,10 @@ static bdml_status open_gz(bdml_handle *h, bdml_input *in)
 {
     struct stat st;
     bool standard = strcmp(in->path, "-") == 0;
+    if (standard && h->comm->size > 1)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "standard input reaches rank 0 alone: give the name of a file that every "
+                         "rank can read");
     int fd = standard ? dup(STDIN_FILENO) : open(in->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0) {
         int why = errno;

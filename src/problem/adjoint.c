@@ -155,7 +155,7 @@ void bdml_margin_adjoint(bdml_margin *op, const double *y, int64_t count, const 
     bdml_phase previous = bdml_phase_enter(op->h, BDML_PHASE_GRADIENT);
     bdml_margin_weigh(op, y, count, active);
     sum_selected(op, s);
-    bdml_comm_sum(op->comm, (int64_t)op->d * op->d, s);
+    bdml_comm_sum_symmetric(op->comm, op->d, s);
     bdml_phase_leave(op->h, previous);
 }
 

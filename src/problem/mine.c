@@ -4,7 +4,8 @@
  *     nearest   the k nearest points of all, split by label (Liao et al. 2015)
  *     ball      the k nearest of the same class, all of other classes up to the farthest of those
  *
- * and, beside these, random points of other classes. All points are anchors, or a random few. */
+ * and, beside these, random points of other classes. All points are anchors, or a random few; each rank of the handle
+ * looks for the neighbours of its stretch of them, and gets those that the others found. */
 #include "problem/problem.h"
 #include "linalg/linalg.h"
 
@@ -21,9 +22,10 @@ typedef struct miner {
     const double *x;
     int64_t ld;
     const int32_t *y;
-    int64_t anchors;
-    int32_t *anchor; /* ascending */
-    double *q;       /* the anchors' rows and classes, where they are not all rows */
+    int32_t *order;  /* all anchors first, ascending */
+    int64_t anchors; /* of this rank, */
+    const int32_t *anchor;
+    double *q; /* their rows and classes, where they are not all rows */
     int32_t *q_label;
     bdml_lists lists;
 } miner;
@@ -41,27 +43,58 @@ static bdml_status choose_anchors(bdml_handle *h, miner *s)
     bdml_status status = BDML_OK;
     int32_t *order = NULL;
     bool all = s->how->anchors <= 0 || s->how->anchors >= s->n;
-    s->anchors = all ? s->n : s->how->anchors;
+    int64_t count = all ? s->n : s->how->anchors;
+    bdml_stretch own = bdml_comm_stretch(h->comm, h->comm->rank, count);
     BDML_NEW(h, order, s->n);
     for (int64_t i = 0; i < s->n; i++) order[i] = (int32_t)i;
-    s->anchor = order;
-    if (all) return BDML_OK;
+    s->order = order;
+    s->anchor = order + own.first;
+    s->anchors = own.end - own.first;
+    if (s->anchors == s->n) return BDML_OK;
     bdml_rng r = bdml_rng_make(s->how->seed, STREAM_ANCHORS);
-    for (int64_t a = 0; a < s->anchors; a++) { /* the start of a shuffle */
+    for (int64_t a = 0; !all && a < count; a++) { /* the start of a shuffle */
         int64_t b = a + (int64_t)bdml_rng_below(&r, (uint64_t)(s->n - a));
         int32_t t = order[a];
         order[a] = order[b];
         order[b] = t;
     }
-    qsort(order, (size_t)s->anchors, sizeof *order, by_number);
+    qsort(order, (size_t)count, sizeof *order, by_number);
     BDML_NEW(h, s->q, (size_t)s->anchors * (size_t)s->d);
     BDML_NEW(h, s->q_label, s->anchors);
     for (int64_t a = 0; a < s->anchors; a++) {
-        memcpy(s->q + (size_t)a * (size_t)s->d, s->x + (size_t)order[a] * (size_t)s->ld,
+        memcpy(s->q + (size_t)a * (size_t)s->d, s->x + (size_t)s->anchor[a] * (size_t)s->ld,
                sizeof *s->q * (size_t)s->d);
-        s->q_label[a] = s->y[order[a]];
+        s->q_label[a] = s->y[s->anchor[a]];
     }
 done:
+    return status;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------------ */
+
+/* What was added to a list by this rank after its first `before` pairs becomes what all ranks added, in their order. */
+static bdml_status gather_added(bdml_handle *h, bdml_pairs *list, int64_t before)
+{
+    bdml_status status = BDML_OK;
+    const bdml_comm *comm = h->comm;
+    double *count = NULL;
+    int64_t own = list->count - before, total = 0, first = 0;
+
+    if (comm->size == 1) return BDML_OK;
+    BDML_NEW(h, count, comm->size);
+    bdml_comm_counts(comm, own, count);
+    for (int k = 0; k < comm->size; k++) {
+        first += k < comm->rank ? (int64_t)count[k] : 0;
+        total += (int64_t)count[k];
+    }
+    BDML_GO(bdml_grow(h, &list->row, &list->capacity, (size_t)(2 * (before + total)),
+                      sizeof *list->row));
+    int32_t *added = list->row + 2 * before;
+    memmove(added + 2 * first, added, sizeof *added * 2 * (size_t)own);
+    bdml_comm_gather(comm, count, 2 * sizeof *added, added);
+    list->count = before + total;
+done:
+    free(count);
     return status;
 }
 
@@ -229,23 +262,29 @@ done:
 
 /* ---- all together ------------------------------------------------------------------------------------------ */
 
-static bdml_status mine(bdml_handle *h, miner *s)
+static bdml_status add_by_rule(bdml_handle *h, miner *s)
 {
     const bdml_mining *how = s->how;
-    BDML_TRY(choose_anchors(h, s));
     switch (how->rule) {
     case BDML_RULE_NEAREST:
-        BDML_TRY(add_nearest(h, s, BDML_ANY_CLASS, how->targets));
-        break;
+        return add_nearest(h, s, BDML_ANY_CLASS, how->targets);
     case BDML_RULE_BALL:
-        BDML_TRY(add_ball(h, s));
-        break;
+        return add_ball(h, s);
     default:
         BDML_TRY(add_nearest(h, s, BDML_SAME_CLASS, how->targets));
-        BDML_TRY(add_nearest(h, s, BDML_OTHER_CLASS, how->impostors));
-        break;
+        return add_nearest(h, s, BDML_OTHER_CLASS, how->impostors);
     }
-    return add_random(h, s);
+}
+
+static bdml_status mine(bdml_handle *h, miner *s)
+{
+    BDML_TRY(choose_anchors(h, s));
+    BDML_TRY(add_by_rule(h, s));
+    BDML_TRY(gather_added(h, &s->lists.target, 0));
+    BDML_TRY(gather_added(h, &s->lists.impostor, 0));
+    int64_t near = s->lists.impostor.count;
+    BDML_TRY(add_random(h, s));
+    return gather_added(h, &s->lists.impostor, near);
 }
 
 static bdml_status nothing_found(bdml_handle *h, const miner *s)
@@ -290,7 +329,7 @@ done:
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     bdml_lists_free(&s.lists);
-    free(s.anchor);
+    free(s.order);
     free(s.q);
     free(s.q_label);
     return status;

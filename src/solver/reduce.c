@@ -56,7 +56,7 @@ static bdml_status scatter(bdml_handle *h, const bdml_problem *p, double *s)
     BDML_GO(gather(h, p, &x, &count));
     BDML_NEW(h, ws, bdml_la_gram_size(d));
     bdml_la_gram(h, d, count, x, d, NULL, s, ws);
-    bdml_comm_sum(p->comm, (int64_t)d * d, s);
+    bdml_comm_sum_symmetric(p->comm, d, s);
     for (int j = 0; j < d; j++) top += COL(s, d, j)[j];
     for (int j = 0; objective && j < d; j++) objective_top += COL(objective, d, j)[j];
     if (objective && objective_top > 0.0)

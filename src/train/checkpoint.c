@@ -76,6 +76,7 @@ bdml_status bdml_checkpoint_open(bdml_handle *h, const bdml_options *o, const bd
     if (!path[0] && !resume[0]) return BDML_OK;
     BDML_NEW(h, k, 1);
     BDML_GO(bdml_handle_child(h, &k->own));
+    BDML_GO(bdml_set_comm(k->own, h->comm)); /* rank 0 writes */
     k->path = path[0] ? path : NULL;
     k->every = o->train.every.value;
     k->last = bdml_now();

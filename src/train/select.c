@@ -77,13 +77,24 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
     return status;
 }
 
+/* Jobs of other ranks, from number `first` on, into the checkpoint: it goes on with any number of them. */
+static void keep_jobs(const selection *s, const bdml_jobs *jobs, int first)
+{
+    for (int k = 0; !s->alone && k < jobs->count && s->h->comm->size > 1; k++)
+        if (jobs->finished[k])
+            bdml_checkpoint_put_job(s->h, first + k, jobs->result + k * jobs->size);
+}
+
 /* Score the candidates in the race on the parts s->done .. to-1. A part that cannot be fitted (too few neighbours,
  * say) keeps its NaN, and its reason stands in s->why. Where time cuts a round short those before it count alone; of
  * the first round, what was scored. */
 static bdml_status run_round(selection *s, const char *what, int to)
 {
-    int count = (to - s->done) * s->plan->references;
-    bool late = false;
+    bdml_status status = BDML_OK;
+    int first = s->done * s->plan->references, count = to * s->plan->references - first;
+    int64_t size = (int64_t)s->size / s->plan->references * s->width;
+    bool late = false, *finished = NULL;
+    BDML_NEW(s->h, finished, count);
     bdml_jobs jobs = {.what = what,
                       .total = count,
                       .count = count,
@@ -91,12 +102,18 @@ static bdml_status run_round(selection *s, const char *what, int to)
                       .run = run_job,
                       .user = s,
                       .until = s->until,
+                      .result = s->error + first * size,
+                      .size = size,
+                      .finished = finished,
                       .late = &late,
                       .why = s->alone ? NULL : s->why};
-    BDML_TRY(bdml_jobs_run(s->h, &jobs));
+    BDML_GO(bdml_jobs_run(s->h, &jobs));
+    keep_jobs(s, &jobs, first);
     if (!late || s->done == 0) s->done = to;
     s->late = s->late || late;
-    return BDML_OK;
+done:
+    free(finished);
+    return status;
 }
 
 /* Room for the candidates of s->plan on so many parts. */

@@ -1,0 +1,148 @@
+#!/bin/sh
+# bdml-mpi on one machine, ranks by turns on its processors: the model of `bdml train` to 1e-10, the same bits each time,
+# a certificate that plain `bdml certify` confirms, failures that name their rank. Skipped with a word without MPI.
+set -eu
+. "$BDML_SOURCE/tests/shell_tools.sh"
+mpi=${BDML_MPI_COMMAND:-$BDML_BUILD/mpi/bdml-mpi}
+if [ ! -x "$mpi" ] || ! command -v mpirun >/dev/null 2>&1; then
+    echo "skipped: there is no bdml-mpi or no mpirun (Debian: libopenmpi-dev, openmpi-bin)"
+    exit 0
+fi
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # containers run tests as root
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_plm_rsh_agent= OMPI_MCA_btl_base_warn_component_unused=0
+ranks() { # COUNT ARGUMENTS...: of bdml-mpi; a hang is a failure
+    count=$1
+    shift
+    timeout -k 5 "${LIMIT:-300}" mpirun -n "$count" "$mpi" "$@"
+}
+segment=$BDML_SOURCE/data/segment.csv wine=$BDML_SOURCE/data/wine.csv
+
+# ---- models ------------------------------------------------------------------------------------------
+
+# Largest difference of two matrices over the largest entry, and of both ends of the bracket.
+same() { # ONE TWO: models
+    for m in "$1" "$2"; do "$bdml" export "$m" --what M -o "$m.csv" -q; done
+    paste -d, "$1.csv" "$2.csv" | awk -F, '
+        { n = NF / 2
+          for (i = 1; i <= n; i++) {
+              d = $i - $(i + n); a = $i
+              if (d < 0) d = -d
+              if (a < 0) a = -a
+              if (a > most) most = a
+              if (d > far) far = d } }
+        END { if (!(most > 0 && far <= 1e-10 * most)) { print "metrics differ by", far, "of", most; exit 1 } }' ||
+        fail "$1 and $2"
+    for m in "$1" "$2"; do
+        "$bdml" info "$m" --json | tr ',' '\n' | sed -n 's/[{} ]//g; /"lower":\|"upper":/p' | sort -u >"$m.ends"
+        [ -s "$m.ends" ] || fail "no bracket in $m"
+    done
+    paste -d: "$1.ends" "$2.ends" | awk -F: '
+        { d = $2 - $4; if (d < 0) d = -d; if ($1 != $3 || d > 1e-10 * $2) { print; exit 1 } }' ||
+        fail "the brackets of $1 and $2"
+}
+
+# The same bits: all of the file but the times that a clock wrote.
+same_bits() { # ONE TWO
+    for m in "$1" "$2"; do "$bdml" export "$m" -o "$m.npy" -q; done
+    cmp "$1.npy" "$2.npy" || fail "$1 and $2 differ in a bit"
+}
+
+# One problem in one process and over 1 to 4 ranks.
+compare() { # NAME DATA OPTIONS...
+    name=$1 data=$2
+    shift 2
+    "$bdml" train "$data" -o "$name.bdml" -q "$@"
+    for p in ${RANKS:-1 2 3 4}; do
+        ranks "$p" train "$data" -o "$name-$p.bdml" -q "$@"
+        same "$name.bdml" "$name-$p.bdml"
+    done
+    ranks 3 train "$data" -o "$name-again.bdml" -q "$@"
+    same_bits "$name-3.bdml" "$name-again.bdml"
+    [ "${CERTIFY:-yes}" = no ] || "$bdml" certify "$name-3.bdml" "$data" >certified ||
+        fail "$name: not confirmed"
+    echo "ok: $name over ranks is $name in one process"
+}
+
+compare stated "$wine" --scale zscore --distortion 10 --kind triplet --targets 3 --impostors 5 --reference none
+compare recipe "$wine"
+RANKS="2 3" compare segment "$segment" --scale zscore --distortion 20
+# A hard problem of pairs, stiff enough for Newton's rounds; every sixth pair is of one class.
+awk 'BEGIN { srand(7); for (k = 0; k < 300; k++) { i = int(rand() * 178); j = int(rand() * 178)
+             if (i != j) printf "%d,%d,%d\n", i, j, ((i < 59) + (i < 130)) == ((j < 59) + (j < 130)) } }' >pairs.csv
+compare pairs "$wine" --scale zscore --pairs-file pairs.csv --hard --distortion 1000 --gap 1e-7
+# 20,000 digits, where they are: the first of the training set as IDX files of their own (20,000 = 0x4e20).
+mnist=$BDML_SOURCE/../shared/data/mnist/train
+if [ -r "$mnist-images-idx3-ubyte.gz" ]; then
+    { printf '\000\000\010\003\000\000\116\040\000\000\000\034\000\000\000\034'
+      gzip -dc "$mnist-images-idx3-ubyte.gz" | tail -c +17 | head -c 15680000; } >digits-images
+    { printf '\000\000\010\001\000\000\116\040'
+      gzip -dc "$mnist-labels-idx1-ubyte.gz" | tail -c +9 | head -c 20000; } >digits-labels
+    RANKS=3 CERTIFY=no compare mnist digits-images --labels-file digits-labels --pca 60 --keep-points no
+else
+    echo "skipped: MNIST is not there"
+fi
+
+# ---- failures ----------------------------------------------------------------------------------------
+
+# What all ranks find wrong is said once, with the code of bdml.
+code=0
+ranks 3 train nowhere.csv 2>said || code=$?
+[ "$code" != 0 ] && [ "$(grep -c 'nowhere.csv' said)" = 1 ] || { cat said >&2; fail "a missing file"; }
+code=0
+ranks 2 info stated.bdml 2>said || code=$?
+[ "$code" != 0 ] || fail "info over ranks"
+has said "bdml-mpi runs train over ranks; for 'info' use bdml"
+code=0
+ranks 2 train - <"$wine" 2>said || code=$?
+[ "$code" != 0 ] || fail "standard input over ranks"
+has said "standard input reaches rank 0 alone"
+
+# What one rank alone finds wrong ends the job with its name, and no rank waits for ever: here rank 1 has no data.
+cat >one_fails.sh <<END
+#!/bin/sh
+[ "\$OMPI_COMM_WORLD_RANK" != 1 ] || exec "$mpi" train nowhere.csv -o failed.bdml
+exec "$mpi" train "$segment" -o failed.bdml -q
+END
+chmod +x one_fails.sh
+code=0
+timeout -k 5 60 mpirun -n 3 ./one_fails.sh 2>said || code=$?
+[ "$code" != 0 ] && [ "$code" != 124 ] && [ "$code" != 137 ] || { cat said >&2; fail "a failing rank: code $code"; }
+has said "rank 1 of 3: .*nowhere.csv.*the other ranks are ended"
+[ ! -e failed.bdml ] || fail "a failed job wrote a model"
+
+# A rank that is killed ends the job.
+cat >one_dies.sh <<END
+#!/bin/sh
+[ "\$OMPI_COMM_WORLD_RANK" != 2 ] || { (sleep 1; kill -9 \$\$) & }
+exec "$mpi" train "$segment" -o killed.bdml -q --hard --distortion 100 --gap 1e-12 --max-iter 100000000
+END
+chmod +x one_dies.sh
+code=0
+begun=$(date +%s)
+timeout -k 5 60 mpirun -n 3 ./one_dies.sh 2>said || code=$? # 137 is what mpirun itself makes of signal 9
+[ "$code" != 0 ] && [ "$(($(date +%s) - begun))" -lt 60 ] || { cat said >&2; fail "a killed rank: code $code"; }
+has said "rank 2 .*signal 9"
+echo "ok: failures name their rank"
+
+# ---- going on with another number of ranks -------------------------------------------------------------
+
+hard="--scale zscore --pairs-file pairs.csv --hard --distortion 1000 --gap 1e-7"
+"$bdml" train "$wine" -o whole.bdml -q $hard
+ranks 3 train "$wine" -o cut.bdml -q $hard --max-iter 40 --checkpoint half.bdml --every 0
+for p in 1 2 4; do
+    ranks "$p" train "$wine" -o on-$p.bdml -q $hard --resume half.bdml
+    same whole.bdml on-$p.bdml
+done
+"$bdml" train "$wine" -o on.bdml -q $hard --resume half.bdml
+same whole.bdml on.bdml
+echo "ok: a checkpoint of 3 ranks goes on with 1, 2 and 4, and in one process"
+
+# ---- MPI stays where it belongs ------------------------------------------------------------------------
+
+library=$(find "$BDML_BUILD/src" -name 'libbdml.so' | head -1)
+if command -v nm >/dev/null 2>&1; then
+    ! nm -D "$library" | grep -qi 'MPI_' || fail "libbdml.so has a symbol of MPI"
+    nm -D "$BDML_BUILD/mpi/libbdml-mpi.so" | grep -q 'U MPI_Alltoall' || fail "libbdml-mpi.so lacks MPI"
+fi
+echo "ok: no symbol of MPI in libbdml"
