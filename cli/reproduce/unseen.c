@@ -172,6 +172,14 @@ static void print_means(cli_table *t, int n, double v[COLUMNS][MOST_SETS])
     cli_cell(t, "-");
 }
 
+/* Cells that were kept before a measure came in lack it. */
+static bool has_view(const rp_run *r, const json_t *cells, const view *of)
+{
+    for (int i = 0; i < unseen_set_count(); i++)
+        if (figure(entrant(rp_cell(&rp_unseen, r, cells, i), "euclidean", NAN), of)) return true;
+    return false;
+}
+
 static bdml_status print_view(rp_run *r, const json_t *cells, const view *of, FILE *f)
 {
     cli_table t;
@@ -225,7 +233,8 @@ static bdml_status print(rp_run *r, const json_t *cells, FILE *f)
           "standard error over the splits, of the means the standard error over the sets; kept: "
           "splits in which the choice was the space as it is.\n\n",
           f);
-    for (int k = 0; k < VIEWS; k++) TRY(print_view(r, cells, &views[k], f));
+    for (int k = 0; k < VIEWS; k++)
+        if (has_view(r, cells, &views[k])) TRY(print_view(r, cells, &views[k], f));
     print_sizes(r, cells, f);
     return BDML_OK;
 }
