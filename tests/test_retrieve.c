@@ -13,6 +13,7 @@ static void worked_by_hand(void **state)
     double m[BDML_RANKING_MEASURES];
     bdml_rank_query(12, grade, 3, best, m);
     assert_true(m[BDML_RECALL_1] == 0.0 && m[BDML_RECALL_5] == 1.0 && m[BDML_RECALL_10] == 1.0);
+    check_close(m[BDML_PRECISION_5], 0.4, 1e-15);
     check_close(m[BDML_PRECISION_10], 0.2, 1e-15);
     check_close(m[BDML_FOUND_10], 2.0 / 3.0, 1e-15);
     check_close(m[BDML_R_PRECISION], 1.0 / 3.0, 1e-15); /* one hit among three */
@@ -41,7 +42,7 @@ static void at_the_ends(void **state)
     double m[BDML_RANKING_MEASURES];
     bdml_rank_query(3, first, 2, best, m); /* as good as can be */
     for (int k = 0; k < BDML_RANKING_MEASURES; k++)
-        check_close(m[k], k == BDML_PRECISION_10 ? 0.2 : 1.0, 1e-15);
+        check_close(m[k], k == BDML_PRECISION_10 ? 0.2 : k == BDML_PRECISION_5 ? 0.4 : 1.0, 1e-15);
     bdml_rank_query(3, last, 1, best, m);
     assert_true(m[BDML_RECALL_1] == 0.0 && m[BDML_RECALL_5] == 1.0);
     assert_true(m[BDML_R_PRECISION] == 0.0 && m[BDML_MAP_R] == 0.0);
@@ -59,6 +60,7 @@ static void plain_query(int64_t n, const int *hit, int64_t relevant, double *m)
     for (int64_t i = 0; i < n && i < 1; i++) m[BDML_RECALL_1] += hit[i];
     for (int64_t i = 0; i < n && i < 5; i++)
         if (hit[i]) m[BDML_RECALL_5] = 1.0;
+    for (int64_t i = 0; i < n && i < 5; i++) m[BDML_PRECISION_5] += hit[i] / 5.0;
     for (int64_t i = 0; i < n && i < 10; i++) {
         if (hit[i]) m[BDML_RECALL_10] = 1.0;
         m[BDML_PRECISION_10] += hit[i] / 10.0;

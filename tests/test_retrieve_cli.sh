@@ -105,6 +105,9 @@ has table "unseen R@1 .* NMI  *ARI  *seen R@1"
 has table "agreement of k-means"
 "$bdml" eval cube.csv --task cluster --methods whiten,bdml --splits 3 >table 2>err
 has table "unseen NMI  *diff  *se  *ARI  *R@1"
+"$bdml" eval cube.csv --task cluster --methods whiten --splits 3 --json >run.json 2>err
+"$bdml" report run.json -o page.html >out
+has page.html "<th>NMI, unseen</th>"
 "$bdml" eval cube.csv --task classify --methods whiten --splits 3 >table 2>err
 has table "3-NN error over 3 random splits"
 "$bdml" retrieve "$@" --cluster >out 2>err && fail "documents have no classes to compare groups with"

@@ -75,6 +75,7 @@ static void by_plain_loops(void **state)
         }
         if (relevant == 0) continue;
         asked++;
+        for (int k = 0; k < 5; k++) sum[BDML_PRECISION_5] += (grade[i][order[k]] > 0) / 5.0;
         for (int k = 0; k < 10; k++) {
             gain += grade[i][order[k]] / log2(k + 2.0);
             ideal += best[k] / log2(k + 2.0);

@@ -85,6 +85,7 @@ typedef enum bdml_ranking_measure {
     BDML_RECALL_1,
     BDML_RECALL_5,
     BDML_RECALL_10,
+    BDML_PRECISION_5,
     BDML_PRECISION_10,
     BDML_FOUND_10,
     BDML_R_PRECISION,

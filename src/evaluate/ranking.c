@@ -21,16 +21,17 @@
 
 enum { CUT = BDML_RANKING_CUT };
 
-const char *const bdml_ranking_keys[BDML_RANKING_MEASURES] = {"recall_at_1",  "recall_at_5",
-                                                              "recall_at_10", "precision_at_10",
-                                                              "found_at_10",  "r_precision",
-                                                              "map_at_r",     "mrr_at_10",
-                                                              "ndcg_at_10"};
+const char *const bdml_ranking_keys[BDML_RANKING_MEASURES] = {"recall_at_1",     "recall_at_5",
+                                                              "recall_at_10",    "precision_at_5",
+                                                              "precision_at_10", "found_at_10",
+                                                              "r_precision",     "map_at_r",
+                                                              "mrr_at_10",       "ndcg_at_10"};
 
 void bdml_rank_query(int64_t depth, const double *grade, int64_t relevant, const double *best,
                      double *measure)
 {
-    int64_t hits = 0, near = 0, first = depth + 1; /* near: hits among the CUT nearest */
+    int64_t hits = 0, near = 0, first = depth + 1; /* near: hits among the CUT nearest, */
+    int64_t nearer = 0;                            /* and among the 5 nearest */
     int64_t reach = BDML_MIN(depth, BDML_MAX(relevant, (int64_t)CUT));
     double precise = 0.0, average = 0.0, gain = 0.0, ideal = 0.0;
     for (int64_t i = 1; i <= reach; i++) {
@@ -40,6 +41,7 @@ void bdml_rank_query(int64_t depth, const double *grade, int64_t relevant, const
         hits++;
         if (first > depth) first = i;
         near += i <= CUT;
+        nearer += i <= 5;
         gain += grade[i - 1] * discount;
         if (i > relevant) continue;
         precise += 1.0;
@@ -48,6 +50,7 @@ void bdml_rank_query(int64_t depth, const double *grade, int64_t relevant, const
     measure[BDML_RECALL_1] = first <= 1;
     measure[BDML_RECALL_5] = first <= 5 && first <= depth;
     measure[BDML_RECALL_10] = near > 0;
+    measure[BDML_PRECISION_5] = (double)nearer / 5.0;
     measure[BDML_PRECISION_10] = (double)near / CUT;
     measure[BDML_FOUND_10] = (double)near / (double)relevant;
     measure[BDML_R_PRECISION] = precise / (double)relevant;

@@ -8,6 +8,12 @@ static const json_t *recall(const json_t *row, int scope)
     return json_object_get(json_object_get(row, scopes[scope]), "recall_at_1");
 }
 
+/* Agreement of groups by k-means with the unseen classes, or NULL: it was not asked for. */
+static const json_t *agreement(const json_t *row)
+{
+    return json_object_get(json_object_get(row, scopes[0]), "nmi");
+}
+
 bool study_is_retrieval(const json_t *run)
 {
     return json_is_object(recall(json_array_get(json_object_get(run, "methods"), 0), 0));
@@ -90,19 +96,34 @@ void study_say_retrieval(study_html *p, const json_t *run)
     fputs(" points.", p->f);
 }
 
+/* Two cells: a figure, and by how much it differs from that of the space as it is. */
+static void write_figure(study_html *p, const json_t *figure)
+{
+    fputs("<td>", p->f);
+    study_html_number(p, "%.2f", client_real(figure, "mean"));
+    fputs("</td><td>", p->f);
+    if (json_is_object(json_object_get(figure, "versus")))
+        difference(p, figure);
+    else
+        fputs("–", p->f);
+    fputs("</td>", p->f);
+}
+
 void study_page_retrieval(study_html *p, const json_t *run)
 {
     size_t i;
     json_t *row;
     const json_t *best = best_of(run);
+    bool groups = agreement(json_array_get(json_object_get(run, "methods"), 0)) != NULL;
     const char *split = split_is(run, "queries") ? "queries"
                         : split_is(run, "rows")  ? "rows"
                                                  : "classes";
     study_html_printf(p,
                       "<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>method</th>"
                       "<th>unseen %s %%</th><th>to the space as it is</th>"
-                      "<th>seen %s %%</th><th>to the space as it is</th></tr></thead><tbody>\n",
-                      split, split);
+                      "<th>seen %s %%</th><th>to the space as it is</th>%s</tr></thead><tbody>\n",
+                      split, split,
+                      groups ? "<th>NMI, unseen</th><th>to the space as it is</th>" : "");
     json_array_foreach(json_object_get(run, "methods"), i, row)
     {
         const char *why = client_string(row, "error");
@@ -110,26 +131,21 @@ void study_page_retrieval(study_html *p, const json_t *run)
         say_name(p, row);
         fputs("</td>", p->f);
         if (*why) {
-            fputs("<td colspan=\"4\" class=\"soft words\">", p->f);
+            study_html_printf(p, "<td colspan=\"%d\" class=\"soft words\">", groups ? 6 : 4);
             study_html_text(p, why);
             fputs("</td>", p->f);
         }
-        for (int scope = 0; scope < 2 && !*why; scope++) {
-            fputs("<td>", p->f);
-            study_html_number(p, "%.2f", client_real(recall(row, scope), "mean"));
-            fputs("</td><td>", p->f);
-            if (json_is_object(json_object_get(recall(row, scope), "versus")))
-                difference(p, recall(row, scope));
-            else
-                fputs("–", p->f);
-            fputs("</td>", p->f);
-        }
+        for (int scope = 0; scope < 2 && !*why; scope++) write_figure(p, recall(row, scope));
+        if (groups && !*why) write_figure(p, agreement(row));
         fputs("</tr>\n", p->f);
     }
     study_html_printf(p,
                       "</tbody></table></div>\n<p class=\"soft\">Recall@1: %s. ±: standard error "
-                      "of the paired difference, corrected for splits that share %s.</p>\n",
+                      "of the paired difference, corrected for splits that share %s.%s</p>\n",
                       split_is(run, "queries") ? "queries whose nearest document belongs to them"
                                                : "rows whose nearest other one is of their class",
-                      split);
+                      split,
+                      groups ? " NMI: agreement of as many groups by k-means with the classes, 100 "
+                               "= the same."
+                             : "");
 }
