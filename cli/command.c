@@ -88,9 +88,10 @@ static bdml_status join_ranks(cli *c)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     TRY(bdml_set_comm(c->h, comm));
     if (comm->rank > 0) c->own[CLI_OPT_QUIET].i = 1;
-    if (comm->size > 1 && c->command->run != cli_train)
+    if (comm->size > 1 && c->command->run != cli_train && c->command->run != cli_eval)
         return client_fail(c->h, BDML_ERR_ARGUMENT,
-                           "bdml-mpi runs train over ranks; for '%s' use bdml", c->command->name);
+                           "bdml-mpi runs train and eval over ranks; for '%s' use bdml",
+                           c->command->name);
     if (bdml_is_given(c->h, "threads") || omp_get_num_procs() < processors) return BDML_OK;
     snprintf(threads, sizeof threads, "%ld", MAX(processors / c->ranks->here, 1L));
     return bdml_set(c->h, "threads", threads);

@@ -84,6 +84,27 @@ else
     echo "skipped: MNIST is not there"
 fi
 
+# ---- evaluation ----------------------------------------------------------------------------------------
+
+# The result but for what a clock says and how the command was called: every error, choice and confusion.
+figures() { # FILE
+    tr -d ' \n' <"$1" | sed 's/"fit_seconds":[^,}]*//g; s/"seconds":[^,}]*//g; s/"command":[^]]*]//; s/"threads":[^,}]*//g'
+}
+methods="--methods bdml,euclidean,lda --splits 5 --scale zscore -q"
+"$bdml" eval "$wine" $methods --json >eval.json
+for p in 2 3; do
+    ranks $p eval "$wine" $methods --json >eval-$p.json
+    [ "$(figures eval.json)" = "$(figures eval-$p.json)" ] || { diff eval.json eval-$p.json >&2; fail "eval over $p ranks"; }
+done
+has eval-3.json chosen_per_split
+# A method that refuses says why, from whatever rank: margins that no metric of so small a cap meets.
+refused="--methods euclidean,bdml --splits 3 --hard --distortion 1.5 --kind triplet"
+"$bdml" eval "$wine" $refused --json -q >refused.json
+ranks 3 eval "$wine" $refused --json -q >refused-3.json
+has refused-3.json "split 1, method bdml: .*infeasible"
+[ "$(figures refused.json)" = "$(figures refused-3.json)" ] || { diff refused.json refused-3.json >&2; fail "refusals"; }
+echo "ok: eval over ranks is eval in one process"
+
 # ---- failures ----------------------------------------------------------------------------------------
 
 # What all ranks find wrong is said once, with the code of bdml.
@@ -93,7 +114,7 @@ ranks 3 train nowhere.csv 2>said || code=$?
 code=0
 ranks 2 info stated.bdml 2>said || code=$?
 [ "$code" != 0 ] || fail "info over ranks"
-has said "bdml-mpi runs train over ranks; for 'info' use bdml"
+has said "bdml-mpi runs train and eval over ranks; for 'info' use bdml"
 code=0
 ranks 2 train - <"$wine" 2>said || code=$?
 [ "$code" != 0 ] || fail "standard input over ranks"

@@ -6,6 +6,7 @@
  *
  *     bdml_train, method bdml    constraints are mined and held in shares, sums over them go over all ranks; the
  *                                choice of reference, distortion and weight is made by jobs dealt out to the ranks
+ *     bdml_evaluate              methods x splits are dealt out to the ranks
  *     files                      are written by rank 0 alone
  *     all else                   is done by every rank for itself
  *

@@ -49,6 +49,17 @@ void bdml_comm_counts(const bdml_comm *comm, int64_t own, double *count)
     bdml_comm_sum(comm, comm->size, count);
 }
 
+void bdml_comm_text(const bdml_comm *comm, bool own, size_t size, char *text)
+{
+    double letter[BDML_ERROR_SIZE];
+    for (size_t from = 0; from < size; from += BDML_ERROR_SIZE) {
+        size_t count = BDML_MIN(size - from, (size_t)BDML_ERROR_SIZE);
+        for (size_t i = 0; i < count; i++) letter[i] = own ? (unsigned char)text[from + i] : 0.0;
+        bdml_comm_sum(comm, (int64_t)count, letter);
+        for (size_t i = 0; i < count; i++) text[from + i] = (char)(unsigned char)letter[i];
+    }
+}
+
 static size_t bytes_before(const double *count, int rank, size_t size)
 {
     size_t items = 0;

@@ -2,6 +2,8 @@
 #ifndef BDML_BASE_COMM_H
 #define BDML_BASE_COMM_H
 
+#include <stdbool.h>
+
 #include "bdml/comm.h"
 
 extern const bdml_comm bdml_comm_serial; /* one rank, which is all there is */
@@ -39,6 +41,9 @@ bdml_stretch bdml_comm_stretch(const bdml_comm *comm, int rank, int64_t total);
 
 /* count[0 .. size): what each rank calls `own`. */
 void bdml_comm_counts(const bdml_comm *comm, int64_t own, double *count);
+
+/* text[0 .. size) of the one rank that says it is its own, on all of them. */
+void bdml_comm_text(const bdml_comm *comm, bool own, size_t size, char *text);
 
 /* All blocks on every rank, one after the other by rank, of count[k] items of `size` bytes each; that of this rank is in its
  * place. Each goes once around the ring. */

@@ -187,15 +187,6 @@ static bdml_status make_workers(watch *w, int workers, worker *me, bdml_handle *
 
 /* ---- ranks ------------------------------------------------------------------------------------------ */
 
-/* The text of the one rank that has it, on all. */
-static void share_text(const bdml_comm *comm, bool mine, char text[BDML_ERROR_SIZE])
-{
-    double letter[BDML_ERROR_SIZE] = {0.0};
-    for (int i = 0; mine && i < BDML_ERROR_SIZE && text[i]; i++) letter[i] = (unsigned char)text[i];
-    bdml_comm_sum(comm, BDML_ERROR_SIZE, letter);
-    for (int i = 0; i < BDML_ERROR_SIZE; i++) text[i] = (char)(unsigned char)letter[i];
-}
-
 /* What ended the jobs of one rank ends those of all: the first failure, a limit, a wish to stop; and of the excuses the
  * first too. */
 static void agree(watch *w)
@@ -209,11 +200,11 @@ static void agree(watch *w)
     if (failed < count) {
         bool mine = (double)w->failed == failed;
         w->status = (bdml_status)bdml_comm_total(comm, mine ? (double)w->status : 0.0);
-        share_text(comm, mine, w->error);
+        bdml_comm_text(comm, mine, sizeof w->error, w->error);
         w->failed = (int64_t)failed;
     }
     if (w->jobs->why && excused >= 0.0 && excused < count)
-        share_text(comm, (double)w->excused == excused, w->jobs->why);
+        bdml_comm_text(comm, (double)w->excused == excused, BDML_ERROR_SIZE, w->jobs->why);
 }
 
 /* Numbers and ends of all jobs, from the ranks that did them. */

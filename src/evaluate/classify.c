@@ -2,7 +2,7 @@
  * k-NN on the test rows. Scaling, PCA, every choice and everything else that is fitted sees training
  * rows only.
  *
- * A job is one method on one split. A method that refuses the data (too few points of a class, margins
+ * A job is one method on one split; jobs are dealt out to the ranks of the handle. A method that refuses the data (too few points of a class, margins
  * proven infeasible, ...) is out, with its reason; the others go on. */
 #include "evaluate/evaluate.h"
 
@@ -10,12 +10,16 @@
 
 #include "linalg/linalg.h"
 
+/* Numbers that a job leaves. */
+enum { ERROR, KAPPA, SECONDS, NUMBERS };
+
 /* What the jobs share. */
 typedef struct evaluation {
     const bdml_options *options;
     bdml_protocol protocol;
     int methods;
     bdml_score *score;
+    double (*number)[NUMBERS]; /* of each job */
 } evaluation;
 
 /* ---- one split ------------------------------------------------------------------------------------ */
@@ -62,7 +66,8 @@ done:
 /* ---- one method on one split ------------------------------------------------------------------------ */
 
 static bdml_status score_split(bdml_handle *h, const bdml_options *o, const bdml_dataset *train,
-                               const bdml_dataset *test, int split, bdml_score *score)
+                               const bdml_dataset *test, int split, bdml_score *score,
+                               double number[NUMBERS])
 {
     bdml_status status = BDML_OK;
     bdml_model *model = NULL;
@@ -73,13 +78,13 @@ static bdml_status score_split(bdml_handle *h, const bdml_options *o, const bdml
     double start = bdml_now();
     BDML_GO(bdml_train_method(h, o, score->method, train, NULL, &model));
     BDML_GO(bdml_jobs_check(h));
-    score->fit_seconds[split] = bdml_now() - start;
-    score->kappa[split] = model->kappa;
+    number[SECONDS] = bdml_now() - start;
+    number[KAPPA] = model->kappa;
     BDML_GO(bdml_score_keep_choice(h, model, split, score));
     BDML_GO(
         bdml_predict_with(h, &o->neighbors, model, train, test->n, test->x, test->d, predicted));
     for (int64_t i = 0; i < test->n; i++) wrong += predicted[i] != test->y[i];
-    score->error[split] = 100.0 * (double)wrong / (double)test->n;
+    number[ERROR] = 100.0 * (double)wrong / (double)test->n;
 #pragma omp critical(bdml_score)
     for (int64_t i = 0; i < test->n; i++)
         bdml_confusion_add(&score->confusion, test->y[i], predicted[i]);
@@ -101,12 +106,23 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t job)
     failed = score->failed;
     if (failed < split) return BDML_OK;
     BDML_GO(make_split(own, e->options, e->protocol.data, split, &train, &test));
-    status = bdml_score_settle(own, score_split(own, e->options, train, test, split, score), split,
-                               score);
+    status = score_split(own, e->options, train, test, split, score, e->number[job]);
+    status = bdml_score_settle(own, status, split, score);
 done:
     bdml_free_dataset(train);
     bdml_free_dataset(test);
     return status;
+}
+
+static void take_numbers(const evaluation *e)
+{
+    for (int64_t job = 0; job < (int64_t)e->protocol.splits * e->methods; job++) {
+        bdml_score *score = &e->score[job % e->methods];
+        int64_t split = job / e->methods;
+        score->error[split] = e->number[job][ERROR];
+        score->kappa[split] = e->number[job][KAPPA];
+        score->fit_seconds[split] = e->number[job][SECONDS];
+    }
 }
 
 /* ---- the evaluation ---------------------------------------------------------------------------------- */
@@ -163,6 +179,7 @@ static bdml_status evaluate(bdml_handle *h, const bdml_options *o, const bdml_da
     BDML_GO(check_settings(h, o, data));
     BDML_GO(init(h, o, data, &e));
     int64_t count = (int64_t)e.protocol.splits * e.methods;
+    BDML_NEW(h, e.number, count);
     BDML_NEW(h, finished, count);
     BDML_NEW(h, kept, e.protocol.splits);
     bdml_jobs run = {.what = "evaluate",
@@ -171,13 +188,18 @@ static bdml_status evaluate(bdml_handle *h, const bdml_options *o, const bdml_da
                      .workers = jobs > 0 ? (int)jobs : bdml_threads(h),
                      .run = run_job,
                      .user = &e,
+                     .result = e.number[0],
+                     .size = NUMBERS,
                      .until = bdml_time_share(h, BDML_EVALUATE_BY),
                      .finished = finished};
     BDML_GO(bdml_jobs_run(h, &run));
+    take_numbers(&e);
+    BDML_GO(bdml_scores_gather(h, e.methods, e.score));
     BDML_GO(bdml_scores_keep(h, e.methods, e.score, finished, &e.protocol.splits, kept));
     BDML_GO(bdml_scores_any(h, e.methods, e.score));
     status = bdml_evaluate_write(h, o, &e.protocol, e.methods, e.score, json);
 done:
+    free(e.number);
     free(finished);
     free(kept);
     bdml_scores_free(e.methods, e.score);

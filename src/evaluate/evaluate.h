@@ -37,6 +37,8 @@ bdml_status bdml_score_keep_choice(bdml_handle *h, const bdml_model *model, int 
 /* The method ended a split with `status`. Refused, as opposed to broken off or broken, is BDML_OK: the
  * reason of the first split counts, whichever was run first. Anything else is returned. */
 bdml_status bdml_score_settle(bdml_handle *own, bdml_status status, int split, bdml_score *score);
+/* After jobs that were dealt out to ranks: what every rank has of it becomes that of all (ranks.c). */
+bdml_status bdml_scores_gather(bdml_handle *h, int methods, bdml_score *score);
 /* The time limit may have ended the jobs early (job = split * methods + method): the splits that every method has
  * finished are kept, *splits of them, which kept[] lists; a method that finished none is out. Says so, and
  * BDML_ERR_CANCELLED when nothing is left. */
