@@ -1,21 +1,24 @@
 /* cmd_transform.c - bdml transform MODEL DATA -o OUT
  *
- * CSV and TSV are written block by block. NPY announces its rows and svmlight its classes at the
- * start, so their rows are gathered first. */
+ * CSV, TSV and NPY are written block by block; of NPY the labels are kept, four bytes a row. svmlight announces its classes
+ * at the start, so its rows are gathered first. */
 #include "cli.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+typedef enum format { TEXT, NPY, SVMLIGHT } format;
+
 typedef struct job {
     cli *c;
     const bdml_model *model;
     cli_stream stream;
+    format format;
     cli_writer writer;
-    int q; /* dimension of mapped rows */
-    bool gather;
+    bdml_npy *npy;
+    int q;     /* dimension of mapped rows */
     double *z; /* mapped block */
-    /* gathered rows (NPY) */
+    /* of all rows: labels (NPY, svmlight), mapped rows (svmlight) */
     double *all;
     int32_t *label;
     size_t room, label_room;
@@ -53,60 +56,111 @@ static bdml_status write_block(job *j)
     return BDML_OK;
 }
 
-/* ---- gathered -------------------------------------------------------------------------------- */
+/* ---- labels ----------------------------------------------------------------------------------- */
 
-static bdml_status gather_block(job *j)
+static bdml_status keep_labels(job *j)
 {
     const cli_stream *b = &j->stream;
-    size_t q = (size_t)j->q, before = (size_t)(j->stream.rows - b->n), n = (size_t)b->n;
-    TRY(client_grow(j->c->h, &j->all, &j->room, (before + n) * q, sizeof *j->all));
+    size_t before = (size_t)(j->stream.rows - b->n), n = (size_t)b->n;
+    if (!bdml_source_labelled(b->source)) return BDML_OK;
     TRY(client_grow(j->c->h, &j->label, &j->label_room, before + n, sizeof *j->label));
-    for (int64_t i = 0; i < b->n && bdml_source_labelled(b->source); i++)
+    for (int64_t i = 0; i < b->n; i++)
         if (b->label[i] < 0)
             return client_fail(j->c->h, BDML_ERR_DATA,
                                "%s: line %" PRId64
                                ": the label is missing; --label none ignores them",
                                bdml_source_name(b->source), b->line[i]);
-    memcpy(j->all + before * q, j->z, n * q * sizeof *j->z);
     memcpy(j->label + before, b->label, n * sizeof *j->label);
     return BDML_OK;
 }
 
-/* The source numbers classes as they appear, a data set in the order of their names. */
+/* The source numbers classes as they appear; a file has those that occur, in the order of their names. names: room for
+ * all, of which *classes are set. */
+static bdml_status order_labels(job *j, const char **names, int *classes)
+{
+    bdml_status status = BDML_OK;
+    const bdml_source *source = j->stream.source;
+    int met = bdml_source_classes(source);
+    int32_t *order = NULL, *rank = NULL; /* rank: from 0 among the classes that occur; else -1 */
+
+    *classes = 0;
+    NEW(j->c->h, order, met);
+    NEW(j->c->h, rank, met);
+    GO(bdml_source_order_classes(j->c->h, source, order));
+    for (int k = 0; k < met; k++) rank[k] = -1;
+    for (int64_t i = 0; i < j->stream.rows; i++) rank[j->label[i]] = 0;
+    for (int k = 0; k < met; k++) {
+        if (rank[order[k]] < 0) continue;
+        names[*classes] = bdml_source_class_name(source, order[k]);
+        rank[order[k]] = (*classes)++;
+    }
+    for (int64_t i = 0; i < j->stream.rows; i++) j->label[i] = rank[j->label[i]];
+done:
+    free(order);
+    free(rank);
+    return status;
+}
+
+/* ---- NPY -------------------------------------------------------------------------------------- */
+
+static bdml_status open_npy(job *j, const char *output)
+{
+    const char *type = cli_text_of(j->c, CLI_OPT_TYPE);
+    const cli_stream *b = &j->stream;
+    bool single = strcmp(type, "float32") == 0 ||
+                  (strcmp(type, "auto") == 0 && bdml_source_single(b->source));
+    int64_t rows = b->drop ? -1 : bdml_source_points(b->source);
+    cli_put(j->c->result, "type", json_string(single ? "float32" : "float64"));
+    return cli_wrote(j->c, bdml_npy_create(j->c->h, output, rows, j->q, single, &j->npy));
+}
+
+static bdml_status close_npy(job *j)
+{
+    bdml_status status = BDML_OK;
+    const char **names = NULL;
+    int classes = 0;
+    bdml_npy *f = NULL;
+
+    NEW(j->c->h, names, bdml_source_classes(j->stream.source));
+    if (j->label) GO(order_labels(j, names, &classes));
+    f = j->npy;
+    j->npy = NULL; /* freed by commit, also when it fails */
+    GO(cli_wrote(j->c, bdml_npy_commit(j->c->h, f, j->label, classes, names)));
+done:
+    free(names);
+    return status;
+}
+
+/* ---- svmlight --------------------------------------------------------------------------------- */
+
+static bdml_status gather_block(job *j)
+{
+    size_t q = (size_t)j->q, n = (size_t)j->stream.n, before = (size_t)j->stream.rows - n;
+    TRY(client_grow(j->c->h, &j->all, &j->room, (before + n) * q, sizeof *j->all));
+    memcpy(j->all + before * q, j->z, n * q * sizeof *j->z);
+    return BDML_OK;
+}
+
 static bdml_status write_gathered(job *j, const char *output)
 {
     bdml_status status = BDML_OK;
     cli *c = j->c;
-    const bdml_source *source = j->stream.source;
-    int classes = bdml_source_classes(source);
-    bool labelled = bdml_source_labelled(source);
-    int32_t *order = NULL;
-    int64_t *rank = NULL, *y = NULL; /* rank: from 0 among the classes that occur; else -1 */
-    const char **sorted = NULL;
+    int classes = 0;
+    int64_t *y = NULL;
+    const char **names = NULL;
     bdml_dataset *data = NULL;
 
-    NEW(c->h, order, classes);
-    NEW(c->h, rank, classes);
-    NEW(c->h, sorted, classes);
+    NEW(c->h, names, bdml_source_classes(j->stream.source));
     NEW(c->h, y, j->stream.rows);
-    GO(bdml_source_order_classes(c->h, source, order));
-    for (int k = 0; k < classes; k++) rank[k] = -1;
-    for (int64_t i = 0; labelled && i < j->stream.rows; i++) rank[j->label[i]] = 0;
-    for (int k = 0, next = 0; k < classes; k++) {
-        if (rank[order[k]] < 0) continue;
-        sorted[next] = bdml_source_class_name(source, order[k]);
-        rank[order[k]] = next++;
-    }
-    for (int64_t i = 0; labelled && i < j->stream.rows; i++) y[i] = rank[j->label[i]];
-    GO(bdml_dataset_from_arrays(c->h, j->stream.rows, j->q, j->all, j->q, labelled ? y : NULL,
+    if (j->label) GO(order_labels(j, names, &classes));
+    for (int64_t i = 0; j->label && i < j->stream.rows; i++) y[i] = j->label[i];
+    GO(bdml_dataset_from_arrays(c->h, j->stream.rows, j->q, j->all, j->q, j->label ? y : NULL,
                                 &data));
-    if (labelled) GO(bdml_dataset_set_names(c->h, data, sorted, NULL));
+    if (j->label) GO(bdml_dataset_set_names(c->h, data, names, NULL));
     GO(cli_wrote(c, bdml_write_dataset(c->h, data, output)));
 done:
     bdml_free_dataset(data);
-    free(order);
-    free(rank);
-    free(sorted);
+    free(names);
     free(y);
     return status;
 }
@@ -115,20 +169,35 @@ done:
 
 static bdml_status choose_format(job *j, const char *output)
 {
-    j->gather = client_ends_in(output, ".npy") || client_ends_in(output, ".svm") ||
-                client_ends_in(output, ".svmlight") || client_ends_in(output, ".libsvm");
-    if (j->gather || strcmp(output, "-") == 0 || client_ends_in(output, ".csv") ||
-        client_ends_in(output, ".tsv"))
-        return BDML_OK;
-    return client_fail(j->c->h, BDML_ERR_ARGUMENT,
-                       "%s: the ending says no format; use .csv, .tsv, .svmlight or .npy", output);
+    bool svmlight = client_ends_in(output, ".svm") || client_ends_in(output, ".svmlight") ||
+                    client_ends_in(output, ".libsvm");
+    bool text = strcmp(output, "-") == 0 || client_ends_in(output, ".csv") ||
+                client_ends_in(output, ".tsv");
+    if (!svmlight && !text && !client_ends_in(output, ".npy"))
+        return client_fail(j->c->h, BDML_ERR_ARGUMENT,
+                           "%s: the ending says no format; use .csv, .tsv, .svmlight or .npy",
+                           output);
+    j->format = svmlight ? SVMLIGHT : text ? TEXT : NPY;
+    if (j->format != NPY && strcmp(cli_text_of(j->c, CLI_OPT_TYPE), "auto") != 0)
+        return client_fail(j->c->h, BDML_ERR_ARGUMENT,
+                           "--type is that of an .npy file; text has every digit (-o %s)", output);
+    return BDML_OK;
+}
+
+static bdml_status put_block(job *j)
+{
+    if (j->format == TEXT) return write_block(j);
+    TRY(keep_labels(j));
+    if (j->format == SVMLIGHT) return gather_block(j);
+    return cli_wrote(j->c, bdml_npy_write(j->c->h, j->npy, j->stream.n, j->z));
 }
 
 static bdml_status transform_all(job *j, const char *output)
 {
     cli *c = j->c;
-    if (!j->gather) TRY(cli_writer_open(c, output, &j->writer));
-    if (!j->gather) TRY(write_heading(j));
+    if (j->format == TEXT) TRY(cli_writer_open(c, output, &j->writer));
+    if (j->format == TEXT) TRY(write_heading(j));
+    if (j->format == NPY) TRY(open_npy(j, output));
     for (;;) {
         if (strcmp(output, "-") == 0)
             snprintf(c->kept, sizeof c->kept, "the first %" PRId64 " points were written",
@@ -137,9 +206,11 @@ static bdml_status transform_all(job *j, const char *output)
         const cli_stream *b = &j->stream;
         if (b->n == 0) break;
         TRY(bdml_transform(c->h, j->model, b->n, b->x, b->d, j->z));
-        TRY(j->gather ? gather_block(j) : write_block(j));
+        TRY(put_block(j));
     }
-    return j->gather ? write_gathered(j, output) : cli_writer_close(&j->writer);
+    return j->format == TEXT  ? cli_writer_close(&j->writer)
+           : j->format == NPY ? close_npy(j)
+                              : write_gathered(j, output);
 }
 
 bdml_status cli_transform(cli *c)
@@ -170,6 +241,7 @@ bdml_status cli_transform(cli *c)
         fprintf(stderr, "bdml: dropped %" PRId64 " rows with missing values\n", j.stream.dropped);
 done:
     cli_writer_discard(&j.writer);
+    bdml_npy_discard(j.npy);
     cli_stream_close(&j.stream);
     free(j.z);
     free(j.all);

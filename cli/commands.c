@@ -34,9 +34,11 @@ static const cli_command commands[] = {
      "Writes L p(x) for every row x of DATA, p being the model's preparation: squared Euclidean "
      "distances between the rows written are the learned distances, so any nearest-neighbour "
      "index can take them. The ending of FILE says the format: .csv, .tsv, .svmlight (.svm, "
-     ".libsvm) or .npy; '-', the default, is CSV on standard output.",
-     COMMON "output write input", "bdml transform wine.bdml wine.csv -o mapped.npy", cli_transform,
-     CLI_EVERYDAY},
+     ".libsvm) or .npy; '-', the default, is CSV on standard output. An .npy file of float32 gives "
+     "one of float32 unless --type says otherwise. Memory does not grow with the rows, but for "
+     "labels, and those of svmlight.",
+     COMMON "output write input npy", "bdml transform wine.bdml wine.csv -o mapped.npy",
+     cli_transform, CLI_EVERYDAY},
     {"neighbors", "DATA [QUERY]", "[-k K] [--model MODEL] [-o FILE]",
      "list exact nearest neighbours",
      "Lists the K nearest rows of DATA for each row of QUERY, or of DATA itself (each row without "

@@ -38,6 +38,7 @@ static const struct {
     {"predict", "Prediction"},
     {"query", "Neighbour lists"},
     {"map", "Map"},
+    {"npy", "NPY files"},
     {"serve", "For other programs"},
     {"generate", "Generation"},
     {"help", "Help"},

@@ -362,6 +362,52 @@ static void npy_writer_gives_these_bytes(void **state)
     check_fails(h, bdml_write_npy_matrix(h, path, -1, 2, SIX), BDML_ERR_ARGUMENT, "sizes");
 }
 
+/* In blocks, the number of rows told or not, as doubles or singles: the bytes of the whole matrix. */
+static void npy_writer_takes_rows(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const descr[] = {"'<f8'", "'<f4'"};
+    char path[512];
+    snprintf(path, sizeof path, "%s", in_folder("rows.npy"));
+    for (int t = 0; t < 4; t++) {
+        bool told = t % 2, single = t / 2;
+        bdml_npy *f;
+        check_ok(h, bdml_npy_create(h, path, told ? 3 : -1, 2, single, &f));
+        check_ok(h, bdml_npy_write(h, f, 1, SIX));
+        check_ok(h, bdml_npy_write(h, f, 0, SIX));
+        check_ok(h, bdml_npy_write(h, f, 2, SIX + 2));
+        check_ok(h, bdml_npy_commit(h, f, NULL, 0, NULL));
+        bytes b = load(path);
+        assert_int_equal(b.n, 128 + 6 * (single ? 4 : 8));
+        check_true(memmem(b.b, b.n, descr[single], 5) && memmem(b.b, b.n, "(3, 2)", 6));
+        drop(&b);
+        bdml_dataset *data = read_ok(h, path);
+        check_rows(data, 3, 2, SIX);
+        bdml_free_dataset(data);
+    }
+}
+
+/* What single precision cannot hold is refused, and the old file stays; a device has no start to go back to. */
+static void npy_writer_refuses(void **state)
+{
+    bdml_handle *h = *state;
+    static const double large[] = {1e300};
+    char path[512];
+    bdml_npy *f;
+    snprintf(path, sizeof path, "%s", in_folder("large.npy"));
+    check_ok(h, bdml_write_npy_matrix(h, path, 3, 2, SIX));
+    check_ok(h, bdml_npy_create(h, path, 1, 1, 1, &f));
+    check_fails(h, bdml_npy_write(h, f, 1, large), BDML_ERR_DATA, "float32");
+    bdml_npy_discard(f);
+    bytes got = load(path);
+    assert_int_equal(got.n, 128 + sizeof SIX);
+    drop(&got);
+    check_ok(h, bdml_npy_create(h, "/dev/null", -1, 1, 0, &f));
+    check_ok(h, bdml_npy_write(h, f, 1, SIX));
+    check_fails(h, bdml_npy_commit(h, f, NULL, 0, NULL), BDML_ERR_IO, "regular file");
+    check_fails(h, bdml_npy_create(h, NULL, 1, 1, 0, &f), BDML_ERR_ARGUMENT, "path");
+}
+
 static void npy_writer_keeps_labels(void **state)
 {
     bdml_handle *h = *state;
@@ -443,6 +489,8 @@ int main(void)
         handle_test(foreign_files_get_advice),
         handle_test(npz_takes_the_only_matrix),
         handle_test(npy_writer_gives_these_bytes),
+        handle_test(npy_writer_takes_rows),
+        handle_test(npy_writer_refuses),
         handle_test(npy_writer_keeps_labels),
         handle_test(npy_writer_warns_of_old_labels),
         handle_test(npy_writer_leaves_nothing_half_done),

@@ -215,6 +215,7 @@ BDML_API bdml_status bdml_read_rows(bdml_handle *h, bdml_source *source, int64_t
 BDML_API const char *bdml_source_name(const bdml_source *source); /* for messages */
 BDML_API int bdml_source_dimension(const bdml_source *source);
 BDML_API int64_t bdml_source_points(const bdml_source *source); /* as announced; -1: not known */
+BDML_API int bdml_source_single(const bdml_source *source);     /* values are stored as float32 */
 BDML_API int bdml_source_labelled(const bdml_source *source);
 /* Classes met so far, numbered as they came. */
 BDML_API int bdml_source_classes(const bdml_source *source);
@@ -249,6 +250,18 @@ BDML_API bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_fil
 BDML_API bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
 BDML_API bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f);
 BDML_API void bdml_file_discard(bdml_file *f);
+
+/* A matrix as NPY row by row, however many there are, whole or not at all as above. rows: how many will come, -1 =
+ * told by those that come, which a device or pipe cannot take. single: as float32 instead of float64. */
+typedef struct bdml_npy bdml_npy;
+BDML_API bdml_status bdml_npy_create(bdml_handle *h, const char *path, int64_t rows, int columns,
+                                     int single, bdml_npy **out);
+BDML_API bdml_status bdml_npy_write(bdml_handle *h, bdml_npy *f, int64_t n, const double *x);
+/* label: of each row written, the number of a name, or NULL; labels go beside it as NAME.labels.npy. Frees f also when
+ * it fails. */
+BDML_API bdml_status bdml_npy_commit(bdml_handle *h, bdml_npy *f, const int32_t *label, int classes,
+                                     const char *const *names);
+BDML_API void bdml_npy_discard(bdml_npy *f);
 
 /* ---- preparing ------------------------------------------------------------------------------- */
 

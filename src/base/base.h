@@ -281,6 +281,8 @@ bool bdml_ends_in(const char *path, const char *ending); /* ".csv", upper or low
 
 /* The only way the library writes a file is bdml_file_* of bdml.h: into a temporary file beside it, then
  * fsync and rename, so that a reader sees the old file or the whole new one. Devices are written directly. */
+/* Write the first bytes again, before commit; an error for what cannot be gone back in. */
+bdml_status bdml_file_rewrite(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
 /* All of it at once: create, write, commit. */
 bdml_status bdml_file_save(bdml_handle *h, const char *path, const void *data, size_t bytes);
 

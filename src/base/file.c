@@ -211,6 +211,16 @@ bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size
     return BDML_OK;
 }
 
+bdml_status bdml_file_rewrite(bdml_handle *h, bdml_file *f, const void *data, size_t bytes)
+{
+    if (!f->temp || fseek(f->stream, 0, SEEK_SET) != 0)
+        return bdml_fail(h, BDML_ERR_IO,
+                         "%s: the number of rows is known only at the end and stands at the start: "
+                         "write to a regular file",
+                         f->path);
+    return bdml_file_write(h, f, data, bytes);
+}
+
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f)
 {
     bdml_status status = BDML_OK;

@@ -99,6 +99,7 @@ struct bdml_source {
     char *path;     /* for messages; "standard input" for "-" */
     int d;          /* known once open */
     int64_t rows;   /* announced by the file, or -1 */
+    bool single;    /* the values are stored as float32 */
     bool lines;     /* block->line counts lines of text; otherwise rows from 1 */
     bool labelled;
     int label_column; /* place of the label among the file's columns, or -1: for messages */

@@ -181,6 +181,7 @@ bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, cons
     s->d = copy.d - (copy.label_column >= 0);
     s->label_column = copy.label_column;
     s->rows = copy.sure ? copy.n : -1;
+    s->single = copy.element.kind == 'f' && copy.element.size == sizeof(float);
     s->labelled = copy.label || copy.label_column >= 0;
 done:
     if (status != BDML_OK) bdml_matrix_free(&copy);

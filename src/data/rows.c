@@ -53,6 +53,11 @@ int64_t bdml_source_points(const bdml_source *source)
     return source ? source->rows : -1;
 }
 
+int bdml_source_single(const bdml_source *source)
+{
+    return source && source->single;
+}
+
 int bdml_source_labelled(const bdml_source *source)
 {
     return source && source->labelled;
