@@ -197,6 +197,7 @@ static bdml_status retrieve_documents(cli *c, char **json)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *queries = NULL, *corpus = NULL;
+    if (!bdml_is_given(c->h, "label")) GO(bdml_set(c->h, "label", "none")); /* all are features */
     GO(bdml_read_dataset(c->h, cli_text_of(c, CLI_OPT_QUERIES), &queries));
     GO(bdml_read_dataset(c->h, cli_text_of(c, CLI_OPT_CORPUS), &corpus));
     GO(bdml_retrieve_queries(c->h, queries, corpus, cli_text_of(c, CLI_OPT_RELEVANT), json));

@@ -66,7 +66,7 @@ has err "task must be classify"
 # Queries that look for documents: every row of the cube asks for two others of its corner, less the loud column's help.
 awk -F, 'NR > 1 { print $1 "," $2 "," $3 "," $4 > (NR <= 41 ? "q.csv" : "docs.csv") }' cube.csv
 awk 'BEGIN { for (q = 0; q < 40; q++) { print q "," q % 8 ",2"; print q "," q % 8 + 8 } }' >belongs.csv
-set -- --queries q.csv --corpus docs.csv --relevant belongs.csv --label none
+set -- --queries q.csv --corpus docs.csv --relevant belongs.csv
 "$bdml" retrieve "$@" --methods whiten,lda --grid 1,100 --splits 3 --plot queries.svg >table 2>err
 has table "^q.csv: 40 queries, docs.csv: 56 documents, 4 features, 80 lines of what belongs together"
 has table "3 splits: 28 queries to learn from (seen), 12 others to test by (unseen), both among all documents"

@@ -271,6 +271,16 @@ static void refusals(void **state)
         write_file("retrieve-far.csv", "3,3\n3,4\n"); /* one query, and 3 is not its own answer */
     check_fails(h, bdml_retrieve_queries(h, queries, corpus, path, &text), BDML_ERR_DATA,
                 "1 of 40 queries has relevant documents");
+    check_ok(h, bdml_set(h, "scale", "auto"));
+    check_fails(h, bdml_retrieve_queries(h, queries, corpus, path, &text), BDML_ERR_ARGUMENT,
+                "scale must be none, zscore, minmax or unit");
+    check_ok(h, bdml_set(h, "scale", "none"));
+    check_ok(h, bdml_set(h, "hard", "yes"));
+    check_ok(h, bdml_set(h, "splits", "1"));
+    path = write_file("retrieve-graded.csv", "0,0,2\n1,2,3\n2,4,1\n3,6,2\n");
+    check_ok(h, bdml_retrieve_queries(h, queries, corpus, path, &text));
+    check_true(strstr(text, "leave out hard, or the weights and grades") != NULL);
+    bdml_free_bytes(text);
     check_ok(h, bdml_set(h, "relevant-file", path));
     check_fails(h, bdml_retrieve_queries(h, queries, corpus, path, &text), BDML_ERR_ARGUMENT,
                 "constraint files name rows of the whole data");

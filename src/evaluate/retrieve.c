@@ -313,6 +313,10 @@ bdml_status bdml_retrieve_queries(bdml_handle *h, const bdml_dataset *queries,
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "groups are compared with classes, which queries and documents do not "
                          "have: leave out cluster, and task at retrieve");
+    if (h->options.prepare.scale.value == BDML_SCALE_AUTO)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "scale auto is chosen by rows of classes, which queries and documents do "
+                         "not have: scale must be none, zscore, minmax or unit");
     BDML_GO(retrieve_join(h, queries, corpus, &rows));
     BDML_GO(bdml_answers_read(h, relevant, queries->n, corpus->n, false, &answers));
     status = run(h, &(retrieve_data){rows, &answers, queries->n}, json);

@@ -84,6 +84,7 @@ bdml_status retrieve_constraints(bdml_handle *h, const bdml_options *o, const bd
     BDML_GO(prepare_rows(h, o, train, &own, &prepared));
     BDML_GO(bdml_answers_mine(h, o, &prepared, &answers, &triplets));
     if (method->uses & BDML_USES_TRIPLETS) {
+        BDML_GO(bdml_refuse_hard_weights(h, &o->solve, triplets));
         *out = triplets;
         triplets = NULL;
     } else {

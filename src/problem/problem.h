@@ -113,6 +113,9 @@ typedef struct bdml_mining {
 
 /* The settings kind, rule, targets, impostors, seed, and those of the search. */
 bdml_mining bdml_mining_from_options(const bdml_options *o);
+/* BDML_ERR_ARGUMENT when constraints have weights and the margins are hard. */
+bdml_status bdml_refuse_hard_weights(bdml_handle *h, const bdml_solve_options *o,
+                                     const bdml_constraints *c);
 /* As bdml_mine_constraints, with other settings than the handle's. */
 bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_options *o,
                                        const bdml_dataset *data, bdml_constraints **out);

@@ -23,6 +23,15 @@ static bdml_status mine(bdml_handle *h, const bdml_mining *how, const bdml_datas
     return bdml_mine(h, data->n, data->d, data->x, data->d, data->y, how, out);
 }
 
+bdml_status bdml_refuse_hard_weights(bdml_handle *h, const bdml_solve_options *o,
+                                     const bdml_constraints *c)
+{
+    if (!c->weight || !o->hard.value) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT,
+                     "weights are of missed margins, and hard margins are not missed: leave out "
+                     "hard, or the weights and grades");
+}
+
 static bdml_status make(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                         bdml_constraints **out)
 {
@@ -44,10 +53,7 @@ static bdml_status make(bdml_handle *h, const bdml_options *o, const bdml_datase
         BDML_GO(mine(h, &how, data, &c));
         BDML_GO(bdml_check_twins(h, data, &found));
     }
-    if (c->weight && o->solve.hard.value)
-        BDML_GO(bdml_fail(h, BDML_ERR_ARGUMENT,
-                          "weights are of missed margins, and hard margins are not missed: leave "
-                          "out hard, or the weights and grades"));
+    BDML_GO(bdml_refuse_hard_weights(h, &o->solve, c));
     c->contradictions += found;
     bdml_check_report(h, c);
     *out = c;
