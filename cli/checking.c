@@ -54,18 +54,19 @@ static bdml_status is_plain(const cli *c, const bdml_model *model, const json_t 
     return status;
 }
 
-static void print_convert(const cli *c, const json_t *settings, const char *data)
+static bdml_status print_convert(cli *c, const json_t *settings, const char *data)
 {
     printf("  bdml convert ");
-    cli_say_shell_word(data);
+    TRY(cli_say_shell_word(c, data));
     printf(" plain.csv");
     for (int i = 0; i < bdml_option_count(); i++) {
         const char *text = reading_of(c, settings, bdml_option_at(i));
         if (!text) continue;
         client_print(stdout, " --%s ", bdml_option_at(i)->name);
-        cli_say_shell_word(text);
+        TRY(cli_say_shell_word(c, text));
     }
     printf("\n");
+    return BDML_OK;
 }
 
 bdml_status cli_say_how_to_check(cli *c, const bdml_model *model, const char *certificate,
@@ -80,11 +81,11 @@ bdml_status cli_say_how_to_check(cli *c, const bdml_model *model, const char *ce
     const json_t *settings = json_object_get(description, "settings");
     GO(is_plain(c, model, settings, data, &plain, &label));
     printf("check it:\n");
-    if (!plain) print_convert(c, settings, data);
+    if (!plain) GO(print_convert(c, settings, data));
     printf("  bdml-check ");
-    cli_say_shell_word(certificate);
+    GO(cli_say_shell_word(c, certificate));
     printf(" ");
-    cli_say_shell_word(plain ? data : "plain.csv");
+    GO(cli_say_shell_word(c, plain ? data : "plain.csv"));
     if (plain && label > 0) printf(" %d", label);
     printf("\n");
 done:

@@ -78,8 +78,7 @@ struct cli {
     bool refuted;       /* certify: the claim does not hold */
     bool output_failed; /* the failure was in writing, not in reading */
     char kept[256];     /* what an interrupted run leaves behind; "" = nothing */
-    char *text;         /* text of cli_text_begin under --json */
-    size_t text_size;
+    client_memory text; /* of cli_text_begin under --json */
 };
 
 static inline bool cli_json(const cli *c)
@@ -206,9 +205,9 @@ bdml_status cli_take_result(cli *c, const char *text);
 /* ---- what a result tells beside figures ------------------------------------------------------- */
 
 /* line.c: "command_line" of the result. */
-void cli_note_command(cli *c);
+bdml_status cli_note_command(cli *c);
 /* A word as a POSIX shell reads it, on standard output. */
-void cli_say_shell_word(const char *s);
+bdml_status cli_say_shell_word(cli *c, const char *s);
 /* checking.c: the lines that check a certificate of the model, and of these data. */
 bdml_status cli_say_how_to_check(cli *c, const bdml_model *model, const char *certificate,
                                  const char *data);

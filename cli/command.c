@@ -108,7 +108,7 @@ static bdml_status run(cli *c, int argc, char **argv)
         cli_help_command(f, c->command, c->own[CLI_OPT_ALL].i != 0);
         TRY(cli_text_end(c, f));
     } else {
-        if (cli_json(c)) cli_note_command(c);
+        if (cli_json(c)) TRY(cli_note_command(c));
         bdml_limit_time(c->h, bdml_get_number(c->h, "time-limit"));
         TRY(c->command->run(c));
     }
@@ -125,7 +125,7 @@ static void close_cli(cli *c)
     for (int i = 0; i < CLI_OPT_COUNT; i++) free(c->own[i].text);
     json_decref(c->result);
     json_decref(c->warnings);
-    free(c->text);
+    client_memory_free(&c->text);
     bdml_free(c->h);
 }
 

@@ -39,12 +39,12 @@ static bool has_nested(const json_t *array)
     return false;
 }
 
-static void print_scalar(const json_t *v, FILE *f)
+/* flags: of jansson. To a terminal all is ASCII: jansson leaves some characters that it would obey as they are. */
+static void print_scalar(const json_t *v, size_t flags, FILE *f)
 {
     char number[CLIENT_NUMBER];
     if (!json_is_real(v)) {
-        /* To a terminal in ASCII: jansson leaves some characters that it would obey as they are. */
-        json_dumpf(v, f, JSON_ENCODE_ANY | (isatty(fileno(f)) ? JSON_ENSURE_ASCII : 0));
+        json_dumpf(v, f, JSON_ENCODE_ANY | flags);
         return;
     }
     client_number(json_real_value(v), number);
@@ -52,9 +52,9 @@ static void print_scalar(const json_t *v, FILE *f)
     fprintf(f, "%s%s", number, strpbrk(number, ".e") ? "" : ".0");
 }
 
-static void print_value(const json_t *v, int indent, FILE *f);
+static void print_value(const json_t *v, int indent, size_t flags, FILE *f);
 
-static void print_array(const json_t *array, int indent, FILE *f)
+static void print_array(const json_t *array, int indent, size_t flags, FILE *f)
 {
     bool nested = has_nested(array);
     size_t i;
@@ -66,13 +66,13 @@ static void print_array(const json_t *array, int indent, FILE *f)
             fprintf(f, "%s\n%*s", i ? "," : "", indent + 2, "");
         else
             fputs(i ? ", " : "", f);
-        print_value(item, indent + 2, f);
+        print_value(item, indent + 2, flags, f);
     }
     if (nested) fprintf(f, "\n%*s", indent, "");
     fputc(']', f);
 }
 
-static void print_object(const json_t *object, int indent, FILE *f)
+static void print_object(const json_t *object, int indent, size_t flags, FILE *f)
 {
     /* The iterator only reads; jansson's signature is not const. */
     json_t *it = (json_t *)object, *name;
@@ -83,34 +83,43 @@ static void print_object(const json_t *object, int indent, FILE *f)
     {
         fprintf(f, "%s\n%*s", separator, indent + 2, "");
         name = json_string(key);
-        print_scalar(name, f);
+        print_scalar(name, flags, f);
         json_decref(name);
         fputs(": ", f);
-        print_value(value, indent + 2, f);
+        print_value(value, indent + 2, flags, f);
         separator = ",";
     }
     if (separator[0]) fprintf(f, "\n%*s", indent, "");
     fputc('}', f);
 }
 
-static void print_value(const json_t *v, int indent, FILE *f)
+static void print_value(const json_t *v, int indent, size_t flags, FILE *f)
 {
     if (json_is_object(v))
-        print_object(v, indent, f);
+        print_object(v, indent, flags, f);
     else if (json_is_array(v))
-        print_array(v, indent, f);
+        print_array(v, indent, flags, f);
     else
-        print_scalar(v, f);
+        print_scalar(v, flags, f);
 }
 
 bdml_status cli_json_print(cli *c, json_t *object)
 {
-    if (!client_json_whole()) return client_no_memory(c->h);
-    print_value(object, 0, stdout);
-    fputc('\n', stdout);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return BDML_OK;
-    return cli_wrote(c, client_fail(c->h, BDML_ERR_IO, "standard output: writing failed: %s",
-                                    strerror(errno)));
+    /* Printing takes memory too: all of it is there before the first byte goes out. */
+    bdml_status status = BDML_OK;
+    client_memory m;
+    GO(client_memory_open(c->h, &m));
+    print_value(object, 0, isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0, m.f);
+    fputc('\n', m.f);
+    GO(client_memory_close(c->h, &m));
+    if (!client_json_whole()) GO(client_no_memory(c->h));
+    fwrite(m.text, 1, m.size, stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        status = cli_wrote(c, client_fail(c->h, BDML_ERR_IO, "standard output: writing failed: %s",
+                                          strerror(errno)));
+done:
+    client_memory_free(&m);
+    return status;
 }
 
 bdml_status cli_take_result(cli *c, const char *text)

@@ -31,25 +31,25 @@ static void shell_word(FILE *f, const char *s)
     fputc('\'', f);
 }
 
-void cli_say_shell_word(const char *s)
+bdml_status cli_say_shell_word(cli *c, const char *s)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (f) {
-        shell_word(f, s);
-        if (fclose(f) != 0) s = "?";
-    }
-    client_print(stdout, "%s", text ? text : s);
-    free(text);
+    bdml_status status = BDML_OK;
+    client_memory word;
+    GO(client_memory_open(c->h, &word));
+    shell_word(word.f, s);
+    GO(client_memory_close(c->h, &word));
+    client_print(stdout, "%s", word.text);
+done:
+    client_memory_free(&word);
+    return status;
 }
 
-void cli_note_command(cli *c)
+bdml_status cli_note_command(cli *c)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f) return;
+    bdml_status status = BDML_OK;
+    client_memory line;
+    GO(client_memory_open(c->h, &line));
+    FILE *f = line.f;
     fprintf(f, "bdml %s", c->command->name);
     for (int i = 0; i < c->arguments; i++) {
         fputc(' ', f);
@@ -68,6 +68,9 @@ void cli_note_command(cli *c)
         fprintf(f, " --%s ", o->name);
         shell_word(f, own ? own->text : bdml_get(c->h, o->name));
     }
-    if (fclose(f) == 0) cli_put(c->result, "command_line", client_text(text));
-    free(text);
+    GO(client_memory_close(c->h, &line));
+    cli_put(c->result, "command_line", client_text(line.text));
+done:
+    client_memory_free(&line);
+    return status;
 }

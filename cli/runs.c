@@ -43,8 +43,8 @@ bdml_status cli_make_run(cli *c, const char *name, const char *output, json_t **
     c->own[CLI_OPT_JSON].i = 1;
     c->own[CLI_OPT_OUTPUT].text = path ? path : (char *)"";
     c->own[CLI_OPT_OUTPUT].changed = path != NULL;
-    cli_note_command(c);
-    bdml_status status = c->command->run(c);
+    bdml_status status = cli_note_command(c);
+    if (status == BDML_OK) status = c->command->run(c);
     *out = c->result;
     if (status == BDML_ERR_INFEASIBLE) { /* a proof is a result */
         cli_put(*out, "error", client_text(bdml_last_error(c->h)));

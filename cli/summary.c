@@ -39,8 +39,7 @@ static void say_evidence(const json_t *o)
                  "kept as it is: the best of what was tried (reference %.40s, distortion at most "
                  "%g) finds %.2f more of 100 rows of classes left out (s.e. %.2f), which may be "
                  "chance",
-                 reference, client_real(o, "distortion"), gain,
-                 client_real(o, "standard_error"));
+                 reference, client_real(o, "distortion"), gain, client_real(o, "standard_error"));
     else
         snprintf(text, sizeof text,
                  "kept as it is: nothing that was tried finds more of the rows of classes left "

@@ -45,15 +45,13 @@ void cli_wrap(FILE *f, const char *text, int column, int indent)
 FILE *cli_text_begin(cli *c)
 {
     if (!cli_json(c)) return stdout;
-    FILE *f = open_memstream(&c->text, &c->text_size);
-    if (!f) client_fail(c->h, BDML_ERR_MEMORY, "out of memory");
-    return f;
+    return client_memory_open(c->h, &c->text) == BDML_OK ? c->text.f : NULL;
 }
 
 bdml_status cli_text_end(cli *c, FILE *f)
 {
     if (f == stdout) return BDML_OK;
-    if (fclose(f) != 0) return client_fail(c->h, BDML_ERR_MEMORY, "out of memory");
-    cli_put(c->result, "text", client_text(c->text));
+    TRY(client_memory_close(c->h, &c->text));
+    cli_put(c->result, "text", client_text(c->text.text));
     return BDML_OK;
 }

@@ -77,6 +77,18 @@ const char *client_base_name(const char *path);            /* the last part of a
 /* A file of these bytes, whole or not at all. */
 bdml_status client_write_file(bdml_handle *h, const char *path, const char *bytes, size_t size);
 
+/* Text printed into memory: open, print to f, close, use text[0..size), which ends in a NUL too, free. Short of memory
+ * close says so, whatever was lost on the way. */
+typedef struct client_memory {
+    FILE *f;
+    char *text;
+    size_t size, room;
+    bool failed;
+} client_memory;
+bdml_status client_memory_open(bdml_handle *h, client_memory *m);
+bdml_status client_memory_close(bdml_handle *h, client_memory *m);
+void client_memory_free(client_memory *m);
+
 /* ---- JSON ------------------------------------------------------------------------------------------------ */
 
 /* Memory for JSON is never short without being noticed: once this is called (before any JSON is made), an

@@ -59,14 +59,20 @@ static size_t length_of(const char *s, int precision)
     return n - end < MOST_BYTES ? end : n; /* more: no character was cut, it is none */
 }
 
-/* s[0..n) as it is shown; NULL: no memory. */
-static char *shown(const char *s, size_t n)
+enum { PLAIN = 256 }; /* bytes up to which no memory is asked for */
+
+/* s[0..n) as it is shown: in `room`, or where it is too long for that in memory of its own. NULL: there is none. */
+static char *shown(const char *s, size_t n, char room[4 * PLAIN + 1])
 {
-    char *part = strndup(s, n);
-    size_t size = part ? bdml_visible_text(part, NULL, 0) + 1 : 0;
-    char *text = part ? malloc(size) : NULL;
+    char short_one[PLAIN + 1];
+    char *part = n <= PLAIN ? short_one : malloc(n + 1);
+    if (!part) return NULL;
+    memcpy(part, s, n);
+    part[n] = '\0';
+    size_t size = bdml_visible_text(part, NULL, 0) + 1;
+    char *text = n <= PLAIN ? room : malloc(size);
     if (text) bdml_visible_text(part, text, size);
-    free(part);
+    if (part != short_one) free(part);
     return text;
 }
 
@@ -82,15 +88,16 @@ static int print_bytes(FILE *f, const char *s, size_t n)
 static int print_text(FILE *f, const conversion *c, const char *s)
 {
     if (!s) s = "(null)";
+    char room[4 * PLAIN + 1];
     size_t n = length_of(s, c->precision);
-    char *text = shown(s, n);
+    char *text = shown(s, n, room);
     if (!text) return print_bytes(f, s, n);
     int count = characters(text), pad = MAX(c->width - count, 0);
     bool left = strchr(c->flags, '-') != NULL;
     if (!left) fprintf(f, "%*s", pad, "");
     fputs(text, f);
     if (left) fprintf(f, "%*s", pad, "");
-    free(text);
+    if (text != room) free(text);
     return count + pad;
 }
 

@@ -137,10 +137,9 @@ static bdml_status write_page(rp_run *r, json_t *const *cells, int first, int la
                               const char *path)
 {
     bdml_status status = BDML_OK;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f) return client_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
+    client_memory page;
+    GO(client_memory_open(r->c->h, &page));
+    FILE *f = page.f;
     fprintf(
         f,
         "# The paper's experiments, run again\n\nMade by `bdml reproduce %s%s%s` (bdml %s); do not "
@@ -148,20 +147,17 @@ static bdml_status write_page(rp_run *r, json_t *const *cells, int first, int la
         "dash is a figure that the paper does not give, or that this library has no method "
         "for.\n",
         r->c->argument[0], r->quick ? " --quick" : "", r->kept ? " --kept" : "", bdml_version());
-    for (int i = first; i <= last && status == BDML_OK; i++) {
+    for (int i = first; i <= last; i++) {
         fprintf(f, "\n## %s\n\n%s\n\n    bdml reproduce %s%s\n\n", studies[i]->title,
                 studies[i]->about, studies[i]->name, r->quick ? " --quick" : "");
         if (r->quick) fputs("QUICK: few splits, so read no more into it than that it runs.\n\n", f);
-        if (has_results(studies[i], r, cells[i])) status = studies[i]->print(r, cells[i], f);
+        if (has_results(studies[i], r, cells[i])) GO(studies[i]->print(r, cells[i], f));
         say_missing(studies[i], r, cells[i], f);
     }
-    bool bad = fclose(f) != 0;
-    if (status == BDML_OK && bad)
-        status = client_fail(r->c->h, BDML_ERR_MEMORY, "out of memory while writing %s", path);
-    if (status != BDML_OK) goto done;
-    status = client_write_file(r->c->h, path, text, size);
+    GO(client_memory_close(r->c->h, &page));
+    status = client_write_file(r->c->h, path, page.text, page.size);
 done:
-    free(text);
+    client_memory_free(&page);
     return cli_wrote(r->c, status);
 }
 

@@ -208,6 +208,12 @@ static bool limit_reached(const run *w)
     return w->iterations >= w->o->solve.max_iter.value || bdml_time_is_up(w->h);
 }
 
+/* Until when the objective at a metric may be looked for: that of the first is the result if none is better. */
+static double look_until(const run *w)
+{
+    return isfinite(w->upper) ? w->h->stop_by : w->h->deadline;
+}
+
 /* The convex problem with the targets there are. */
 static bdml_status solve_targets(run *w, double gap)
 {
@@ -220,12 +226,13 @@ static bdml_status solve_targets(run *w, double gap)
     for (int round = 0; round < MOST_ROUNDS; round++) {
         bdml_constraints *missed = NULL;
         BDML_TRY(bdml_progress(h, "lmnn", round, 0));
-        BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, &upper, &missed));
+        BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, look_until(w), &upper, &missed));
         bdml_status status = keep_best(w, upper);
         double apart = (w->upper - w->lower) / w->upper;
         bool done = apart <= gap || limit_reached(w);
         if (status == BDML_OK && !done && missed) status = join(w, missed);
         bdml_free_constraints(missed);
+        if (status == BDML_OK && done && isinf(w->upper)) status = bdml_deadline_check(h, "lmnn");
         if (status != BDML_OK || done) return status;
         /* no sharper than the triplets that are still missing make sense of */
         BDML_TRY(solve(w, BDML_MAX(SHARE * gap, ROUGH * BDML_MIN(apart, 1.0))));
@@ -252,8 +259,9 @@ static bdml_status lower_rank(run *w, int q, double gap)
     w->upper = INFINITY;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         BDML_GO(bdml_progress(h, "lmnn", round, 0));
-        BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, &upper, &missed));
+        BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, look_until(w), &upper, &missed));
         BDML_GO(keep_best(w, upper));
+        if (isinf(w->upper)) BDML_GO(bdml_deadline_check(h, "lmnn"));
         if (upper - listed <= SHARE * gap * upper || (round > 0 && limit_reached(w))) break;
         if (missed) BDML_GO(join(w, missed));
         bdml_free_constraints(missed);
@@ -310,7 +318,7 @@ bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_options *o, const bdml_trai
     w.a.k = (int)BDML_MIN(o->constraints.targets.value, t->n - 1);
     BDML_GO(bdml_need_classes(h, t, "lmnn"));
     BDML_GO(bdml_span_make(h, t, &w.span));
-    for (int64_t pass = 0; pass < passes; pass++) {
+    for (int64_t pass = 0; pass < passes && (pass == 0 || !bdml_time_is_up(h)); pass++) {
         BDML_GO(mine_targets(&w, t, pass == 0));
         BDML_GO(solve_targets(&w, gap));
         if (q > 0) BDML_GO(lower_rank(&w, q, gap));

@@ -24,9 +24,9 @@ bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, cons
                             int count, bdml_constraints **out);
 /* At M = map'map (q rows of d): the objective over (1-mu) times the number of targets, *value, and the
  * triplets whose margin is missed, those of the `most` nearest impostors of each point; *out NULL when
- * there are none. */
+ * there are none. until: when to leave off, on the clock of bdml_now, 0 = never; *value is infinite then. */
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
-                             double *value, bdml_constraints **out);
+                             double until, double *value, bdml_constraints **out);
 
 /* ---- maps of few rows (lmnn_rank.c) ------------------------------------------------------------------ */
 

@@ -199,13 +199,23 @@ static void scan_row(scan *s, int64_t i, const double *tile)
     s->push[i] = push;
 }
 
-/* Rows s->from .. to-1. */
-static void scan_part(bdml_handle *h, scan *s, int64_t to)
+/* Rows s->from .. to-1; false where the clock (bdml_now) reached `until` before: what there is then is no answer. */
+static bool scan_part(bdml_handle *h, scan *s, int64_t to, double until)
 {
     int n = (int)s->a->n;
     int64_t blocks = (to - s->from + ROWS - 1) / ROWS;
+    bool late = false;
 #pragma omp parallel for schedule(dynamic) num_threads(bdml_threads(h))
     for (int64_t b = 0; b < blocks; b++) {
+        bool over;
+#pragma omp atomic read
+        over = late;
+        if (over) continue;
+        if (until > 0.0 && bdml_now() >= until) {
+#pragma omp atomic write
+            late = true;
+            continue;
+        }
         double *tile = s->tile + (size_t)omp_get_thread_num() * (size_t)n * ROWS;
         int64_t i0 = s->from + b * ROWS;
         int rows = (int)BDML_MIN((int64_t)ROWS, to - i0);
@@ -213,6 +223,7 @@ static void scan_part(bdml_handle *h, scan *s, int64_t to)
                      tile, n);
         for (int k = 0; k < rows; k++) scan_row(s, i0 + k, COL(tile, n, k));
     }
+    return !late;
 }
 
 /* Triplets of the impostors kept with every target that they are too near to. */
@@ -239,7 +250,7 @@ static int64_t rows_together(bdml_handle *h, const scan *s)
 }
 
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
-                             double *value, bdml_constraints **out)
+                             double until, double *value, bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
     scan s = {.a = a, .q = q, .most = BDML_MAX(most, 1)};
@@ -248,6 +259,7 @@ bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const do
     size_t n = (size_t)a->n;
 
     *out = NULL;
+    *value = INFINITY;
     BDML_GO(mapped(h, a, q, map, &z));
     s.z = z;
     BDML_NEW(h, s.norm, n);
@@ -262,7 +274,7 @@ bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const do
     double pull = target_distances(&s);
     for (; s.from < a->n; s.from += s.part) {
         int64_t to = BDML_MIN(s.from + s.part, a->n);
-        scan_part(h, &s, to);
+        if (!scan_part(h, &s, to, until)) goto done;
         if (most > 0) BDML_GO(list_missed(h, &s, to, &list));
     }
     for (size_t i = 0; i < n; i++) push += s.push[i];

@@ -289,8 +289,6 @@ static bdml_status write_page(study_html *p, const json_t *runs)
 bdml_status study_page_write(bdml_handle *h, const json_t *runs, const char *path)
 {
     bdml_status status = BDML_OK;
-    char *text = NULL;
-    size_t size = 0;
     size_t i, known = 0;
     json_t *run;
     json_array_foreach(runs, i, run) known += study_has_errors(run) || study_has_path(run) ||
@@ -302,17 +300,14 @@ bdml_status study_page_write(bdml_handle *h, const json_t *runs, const char *pat
             "%s: nothing to show: a result is what eval, path, train, retrieve, verify or "
             "adapt print with --json",
             path);
-    study_html p = {h, open_memstream(&text, &size)};
-
-    if (!p.f) return client_fail(h, BDML_ERR_MEMORY, "out of memory while making the page");
-    status = write_page(&p, runs);
-    bool bad = ferror(p.f) != 0;
-    bad |= fclose(p.f) != 0;
-    if (status == BDML_OK && bad)
-        status = client_fail(h, BDML_ERR_MEMORY, "out of memory while making the page");
-    if (status != BDML_OK) goto done;
-    status = client_write_file(h, path, text, size);
+    client_memory page;
+    GO(client_memory_open(h, &page));
+    study_html p = {h, page.f};
+    GO(write_page(&p, runs));
+    GO(client_memory_close(h, &page));
+    if (!client_json_whole()) GO(client_no_memory(h));
+    status = client_write_file(h, path, page.text, page.size);
 done:
-    free(text);
+    client_memory_free(&page);
     return status;
 }
