@@ -1,68 +1,9 @@
 /* test_engine_split.c - a solve split over ranks: threads that each hold a part of the constraints, of the target
  * pairs and of the rows, and that meet in the calls of the communicator alone. */
 #include "engine_toy.h"
-
-#include <pthread.h>
-
-enum { MOST_RANKS = 3 };
+#include "ranks.h"
 
 /* ---- ranks --------------------------------------------------------------------------------------- */
-
-typedef struct meeting {
-    int size;
-    pthread_barrier_t barrier;
-    double *part[MOST_RANKS];
-    const void *sent[MOST_RANKS];
-    int64_t bytes[MOST_RANKS];
-} meeting;
-
-typedef struct member {
-    meeting *all;
-    int rank;
-    double *result; /* room for the longest array: a state */
-} member;
-
-static void wait_for_all(const member *me)
-{
-    pthread_barrier_wait(&me->all->barrier);
-}
-
-/* Every rank adds in the order of the ranks, and so to the same bits. */
-static void meet(member *me, int64_t count, double *a, bool largest)
-{
-    double **part = me->all->part;
-    part[me->rank] = a;
-    wait_for_all(me);
-    for (int64_t k = 0; k < count; k++) {
-        double v = part[0][k];
-        for (int r = 1; r < me->all->size; r++) v = largest ? fmax(v, part[r][k]) : v + part[r][k];
-        me->result[k] = v;
-    }
-    wait_for_all(me);
-    memcpy(a, me->result, sizeof *a * (size_t)count);
-}
-
-static void meet_sum(void *user, int64_t count, double *a)
-{
-    meet(user, count, a, false);
-}
-
-static void meet_max(void *user, int64_t count, double *a)
-{
-    meet(user, count, a, true);
-}
-
-static void meet_shift(void *user, int64_t out_bytes, const void *out, int64_t in_bytes, void *in)
-{
-    member *me = user;
-    int before = (me->rank - 1 + me->all->size) % me->all->size;
-    me->all->sent[me->rank] = out;
-    me->all->bytes[me->rank] = out_bytes;
-    wait_for_all(me);
-    assert_int_equal(me->all->bytes[before], in_bytes);
-    memcpy(in, me->all->sent[before], (size_t)in_bytes);
-    wait_for_all(me);
-}
 
 /* A problem whose other ranks hold nothing. */
 static void nothing_to_add(void *user, int64_t count, double *a)
@@ -141,22 +82,14 @@ static void *solve_part(void *user)
 static void make_jobs(const toy *T, const bdml_solve_settings *s, bool diagonal, int size,
                       bool last_is_empty, meeting *all, job *list)
 {
-    *all = (meeting){.size = size};
-    pthread_barrier_init(&all->barrier, NULL, (unsigned)size);
+    meeting_begin(all, size);
     for (int r = 0; r < size; r++) {
         job *j = &list[r];
         *j = (job){.s = s, .diagonal = diagonal};
         check_ok(NULL, bdml_create(&j->h));
         check_ok(j->h, bdml_set(j->h, "threads", "1"));
         j->part = take_part(j->h, T, r, size, last_is_empty);
-        j->me = (member){all, r,
-                         calloc((size_t)((T->d + 10) * (T->d + T->c->m)) + 2000, sizeof(double))};
-        j->comm = (bdml_comm){.sum = meet_sum,
-                              .max = meet_max,
-                              .rank = r,
-                              .size = size,
-                              .user = &j->me,
-                              .shift = meet_shift};
+        j->comm = meeting_join(all, r, &j->me);
         check_ok(j->h, bdml_set_comm(j->h, &j->comm));
     }
 }
@@ -175,9 +108,9 @@ static void free_jobs(int size, meeting *all, job *list)
         bdml_solve_result_free(&list[r].r);
         toy_free(&list[r].part);
         bdml_free(list[r].h);
-        free(list[r].me.result);
+        meeting_leave(&list[r].me);
     }
-    pthread_barrier_destroy(&all->barrier);
+    meeting_end(all);
 }
 
 static void same_number(double a, double b)

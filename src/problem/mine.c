@@ -5,7 +5,8 @@
  *     ball      the k nearest of the same class, all of other classes up to the farthest of those
  *
  * and, beside these, random points of other classes. All points are anchors, or a random few; each rank of the handle
- * looks for the neighbours of its stretch of them, and gets those that the others found. */
+ * looks for the neighbours of its stretch of them, and gets those that the others found: the pairs of one rank, in the same
+ * order but for those of rule ball. */
 #include "problem/problem.h"
 #include "linalg/linalg.h"
 
