@@ -1,15 +1,21 @@
 /* cmd_drift.c - bdml drift MODEL CORPUS [QUERIES] */
 #include "cli.h"
 
-static bdml_status print(cli *c, const json_t *r)
+static const char *title_of(const char *space)
+{
+    return strcmp(space, "raw") == 0        ? "from the rows as they are"
+           : strcmp(space, "prepared") == 0 ? "from the prepared rows (scaled, PCA)"
+                                            : "from the rows under the reference, "
+                                              "which the cap is relative to";
+}
+
+static bdml_status print_space(cli *c, const json_t *r)
 {
     cli_table t;
     double ratio = client_real(r, "ratio");
-    client_print(stdout, "%s: %lld rows, %lld queries\n", c->argument[1],
-                 (long long)json_integer_value(json_object_get(r, "points")),
-                 (long long)json_integer_value(json_object_get(r, "queries")));
+    printf("\n%s:\n", title_of(client_string(r, "space")));
     if (isnan(ratio))
-        puts("the model maps some differences to 0: nothing is promised of neighbours\n");
+        puts("some differences are mapped to 0: nothing is promised of neighbours\n");
     else
         printf("no ratio of two distances changes by more than %.4g (condition number %.4g): a row "
                "that "
@@ -28,6 +34,17 @@ static bdml_status print(cli *c, const json_t *r)
         for (int k = 0; k < 4; k++) cli_cell(&t, "%.1f", client_real(depth, keys[k]));
     }
     return cli_table_print(&t, stdout);
+}
+
+static bdml_status print(cli *c, const json_t *r)
+{
+    size_t i;
+    json_t *space;
+    printf("%s: %lld rows, %lld queries\n", c->argument[1],
+           (long long)json_integer_value(json_object_get(r, "points")),
+           (long long)json_integer_value(json_object_get(r, "queries")));
+    json_array_foreach(json_object_get(r, "spaces"), i, space) TRY(print_space(c, space));
+    return BDML_OK;
 }
 
 bdml_status cli_drift(cli *c)

@@ -50,7 +50,9 @@ static const cli_command commands[] = {
      "For an index of vectors that a model is about to replace: the most by which a ratio of two "
      "distances can change, and of the 1, 5, 10 and 50 nearest rows of CORPUS for each of QUERIES "
      "(or of up to 1000 rows of CORPUS itself) the share that stays: at least, proven from the "
-     "model's condition number, and as counted.",
+     "model's condition number, and as counted. Compared with the rows as they are; with the "
+     "prepared rows, where the model scales them or takes PCA; and with the rows under the "
+     "reference, which is where the cap K holds: there ratios change by sqrt(K) at most.",
      COMMON "input neighbors", "bdml drift adapter.bdml vectors.npy", cli_drift, CLI_MORE},
     {"eval", "DATA", "[--method NAME | --methods A,B,C]", "measure the k-NN error of methods",
      "Trains and tests one method, or several side by side on the same splits of DATA, and "

@@ -5,10 +5,27 @@
 
 #include "evaluate/evaluate.h"
 
-static double figure(const json_t *r, size_t depth, const char *key)
+/* A space of the result, by its name; "raw" is always there. */
+static const json_t *from(const json_t *r, const char *name)
+{
+    size_t i;
+    json_t *f;
+    json_array_foreach(json_object_get(r, "spaces"), i, f)
+    {
+        if (strcmp(json_string_value(json_object_get(f, "space")), name) == 0) return f;
+    }
+    return NULL;
+}
+
+static double figure_from(const json_t *f, size_t depth, const char *key)
 {
     return json_number_value(
-        json_object_get(json_array_get(json_object_get(r, "depths"), depth), key));
+        json_object_get(json_array_get(json_object_get(f, "depths"), depth), key));
+}
+
+static double figure(const json_t *r, size_t depth, const char *key)
+{
+    return figure_from(from(r, "raw"), depth, key);
 }
 
 static json_t *drift(bdml_handle *h, const bdml_model *model, const bdml_dataset *corpus,
@@ -53,22 +70,22 @@ static void known_cases(void **state)
     check_ok(h, bdml_dataset_from_arrays(h, 1, 2, origin, 2, NULL, &query));
     check_ok(h, bdml_model_from_map(h, 2, 2, same, 0, &model));
     json_t *r = drift(h, model, corpus, query);
-    check_close(json_number_value(json_object_get(r, "ratio")), 1.0, 1e-12);
+    check_close(json_number_value(json_object_get(from(r, "raw"), "ratio")), 1.0, 1e-12);
     check_close(figure(r, 0, "kept_at_least"), 100, 0);
     check_close(figure(r, 1, "unchanged_at_least"), 100, 0);
     json_decref(r);
     bdml_free_model(model);
     check_ok(h, bdml_model_from_map(h, 2, 2, wide, 0, &model));
     r = drift(h, model, corpus, query); /* 1.5 < 2: no two can change places */
-    check_close(json_number_value(json_object_get(r, "ratio")), 1.5, 1e-12);
-    check_close(json_number_value(json_object_get(r, "condition")), 2.25, 1e-12);
+    check_close(json_number_value(json_object_get(from(r, "raw"), "ratio")), 1.5, 1e-12);
+    check_close(json_number_value(json_object_get(from(r, "raw"), "condition")), 2.25, 1e-12);
     check_close(figure(r, 1, "kept_at_least"), 100, 0);
     check_close(figure(r, 1, "kept"), 100, 0);
     json_decref(r);
     bdml_free_model(model);
     check_ok(h, bdml_model_from_map(h, 1, 2, flat, 0, &model));
     r = drift(h, model, corpus, query);
-    check_true(json_is_null(json_object_get(r, "ratio")));
+    check_true(json_is_null(json_object_get(from(r, "raw"), "ratio")));
     check_close(figure(r, 0, "kept_at_least"), 0, 0);
     check_close(figure(r, 1, "kept_at_least"), 40, 0); /* 3 others are all there are */
     json_decref(r);
@@ -88,7 +105,7 @@ static void constant_features(void **state)
     for (int i = 0; i < 20; i++) corpus->x[3 * i + 1] = 5.0;
     check_ok(h, bdml_model_from_map(h, 2, 3, map, 0, &model));
     json_t *a = drift(h, model, corpus, NULL);
-    check_close(json_number_value(json_object_get(a, "ratio")), 2.0, 1e-12);
+    check_close(json_number_value(json_object_get(from(a, "raw"), "ratio")), 2.0, 1e-12);
     json_decref(a);
     bdml_free_model(model);
     bdml_free_dataset(corpus);
@@ -175,6 +192,72 @@ static void promises_hold(void **state)
     check_true(promised > PROBLEMS); /* or little was said */
 }
 
+/* Two classes on columns of quite different scales. */
+static bdml_dataset *scaled_classes(bdml_handle *h, bdml_rng *r, int n, int d)
+{
+    double *x = calloc((size_t)(n * d), sizeof *x);
+    int64_t *y = calloc((size_t)n, sizeof *y);
+    bdml_dataset *data;
+    for (int i = 0; i < n; i++) {
+        y[i] = i % 2;
+        for (int j = 0; j < d; j++)
+            x[i * d + j] = pow(100, j) * (bdml_rng_normal(r) + (j == 0) * (double)y[i]);
+    }
+    check_ok(h, bdml_dataset_from_arrays(h, n, d, x, d, y, &data));
+    free(x);
+    free(y);
+    return data;
+}
+
+/* 200 trained metrics over every preparation and kind of reference: no promise is broken from any of the spaces, and under
+ * the reference ratios change by sqrt(K) at most. */
+static void promises_hold_from_every_space(void **state)
+{
+    enum { PROBLEMS = 200, N = 40, Q = 4 };
+    static const char *const scale[] = {"none", "zscore", "minmax", "unit"},
+                             *const reference[] = {"none", "fisher-100", "within-raw"};
+    bdml_handle *h = *state;
+    bdml_rng r = bdml_rng_make(5, 5);
+    int seen[3] = {0}, promised = 0;
+    check_ok(h, bdml_set(h, "threads", "1"));
+    check_ok(h, bdml_set(h, "distortion", "3"));
+    check_ok(h, bdml_set(h, "softness", "5"));
+    check_ok(h, bdml_set(h, "passes", "1"));
+    for (int t = 0; t < PROBLEMS; t++) {
+        static const char *const names[] = {"raw", "prepared", "reference"};
+        int d = 2 + (int)bdml_rng_below(&r, 3);
+        bdml_dataset *data = scaled_classes(h, &r, N, d);
+        bdml_model *model;
+        check_ok(h, bdml_set(h, "scale", scale[t % 4]));
+        check_ok(h, bdml_set(h, "reference", reference[t % 3]));
+        check_ok(h, bdml_set(h, "pca", t % 5 == 0 ? "2" : "0"));
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        for (int i = 0; i < Q; i++) {
+            bdml_dataset *one;
+            check_ok(h, bdml_dataset_from_arrays(h, 1, d, data->x + i * d, d, NULL, &one));
+            json_t *a = drift(h, model, data, one);
+            for (int k = 0; k < 3; k++) {
+                const json_t *f = from(a, names[k]);
+                seen[k] += f != NULL;
+                for (size_t e = 0; f && e < 3; e++) {
+                    check_true(figure_from(f, e, "kept_at_least") <=
+                               figure_from(f, e, "kept") + 1e-9);
+                    promised += k > 0 && figure_from(f, e, "kept_at_least") > 0;
+                }
+            }
+            const json_t *last = from(a, t % 3 ? "reference" : t % 4 % 3 ? "prepared" : "raw");
+            if (t % 3 == 0 && t % 5 == 0) last = from(a, "prepared"); /* PCA */
+            check_true(json_number_value(json_object_get(last, "condition")) <= 3 * (1 + 1e-9));
+            json_decref(a);
+            bdml_free_dataset(one);
+        }
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+    }
+    check_true(seen[0] == PROBLEMS * Q && seen[1] > 0 && seen[2] > 0 && promised > PROBLEMS);
+    check_ok(h, bdml_set(h, "pca", "0"));
+}
+
 static void refusals(void **state)
 {
     static const double map[] = {1, 0, 0, 1};
@@ -197,9 +280,8 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(known_cases),
-        handle_test(constant_features),
-        handle_test(promises_hold),
+        handle_test(known_cases),   handle_test(constant_features),
+        handle_test(promises_hold), handle_test(promises_hold_from_every_space),
         handle_test(refusals),
     };
     return cmocka_run_group_tests_name("drift", tests, NULL, NULL);

@@ -590,7 +590,8 @@ BDML_API bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, cha
 /* What a model does to the neighbours of the rows of a corpus, asked for by the rows of `queries` (NULL: its own; of
  * more than 1000 so many at even distances): the most by which a ratio of two distances can change, and for the 1, 5,
  * 10 and 50 nearest the share that stays, at least (proven) and as counted. Distances before are those of the raw rows,
- * at length 1 where the model scales them so. *json: as above. */
+ * at length 1 where the model scales them so; of the prepared rows, where they are scaled or mapped by PCA; and of the rows
+ * under the reference that the cap is relative to, where there is one. *json: as above. */
 BDML_API bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const bdml_dataset *corpus,
                                 const bdml_dataset *queries, char **json);
 
