@@ -273,6 +273,66 @@ static void second_pass_adds_neighbours(void **state)
     bdml_plan_free(&plan);
 }
 
+/* Where a candidate is the metric that is mined under, it is not solved a second time. */
+static void what_is_mined_under_is_solved_once(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    bdml_plan plan;
+    bdml_fit f = {0};
+    bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS];
+    make_points(&p);
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, &f));
+    for (int k = 0; k < plan.efforts * plan.caps; k++) wanted[k] = plan.cap[k % plan.caps] > 1.0;
+    bdml_sweep w = {.fit = &f, .wanted = wanted, .solved = follow};
+    trail t = {.w = &w};
+    w.user = &t;
+    check_ok(h, bdml_sweep_run(&w));
+    assert_int_equal(t.solves, 8); /* two efforts, K = 3 10 30 100 */
+    for (int k = 0; k < t.solves; k++) check_true(t.last[k]);
+    check_true(w.under && w.later[0].c->m > w.first.c->m);
+    bdml_sweep_free(&w);
+    bdml_fit_close(&f);
+    bdml_plan_free(&plan);
+}
+
+static void score_all(bdml_handle *h, const bdml_plan *plan, const bdml_part *part, double known,
+                      double *error)
+{
+    bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS];
+    for (int k = 0; k < BDML_PLAN_MOST; k++) error[k] = NAN;
+    for (int k = 0; k < plan->efforts * plan->caps; k++) wanted[k] = true;
+    check_ok(h, bdml_score_part(h, plan, part, 0, wanted, known, error));
+}
+
+/* The hard effort is left out where reference and gentle effort are all far behind what is known, and only there. */
+static void efforts_far_behind_are_not_solved(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    static double all[BDML_PLAN_MOST], near[BDML_PLAN_MOST], far[BDML_PLAN_MOST];
+    bdml_plan plan;
+    bdml_parts parts;
+    make_points(&p);
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    check_true(plan.race);
+    check_ok(h, bdml_parts_make(h, &plan, &p.t, &parts));
+    score_all(h, &plan, &parts.part[0], NAN, all);
+    double least = INFINITY;
+    int width = bdml_candidate_width(&plan), gentle = plan.caps * width;
+    for (int k = 0; k < gentle; k += width) least = fmin(least, all[k]);
+    double step = bdml_rate_error(least, parts.part[0].test);
+    score_all(h, &plan, &parts.part[0], least, near);
+    assert_memory_equal(all, near, sizeof all);
+    score_all(h, &plan, &parts.part[0], least - 2.0 * step, far);
+    for (int k = 0; k < gentle; k++) check_true(far[k] == all[k]);
+    for (int k = width; k < gentle; k++)
+        check_true(isnan(far[gentle + k]) && !isnan(all[gentle + k]));
+    bdml_parts_free(&parts);
+    bdml_plan_free(&plan);
+}
+
 /* ---- plans -------------------------------------------------------------------------------------------------- */
 
 /* A name that is no reference is told before anything is learned, with all the names there are. */
@@ -328,6 +388,8 @@ int main(void)
         handle_test(reference_needs_one_pass),
         handle_test(folds_are_repeated_anew),
         handle_test(second_pass_adds_neighbours),
+        handle_test(what_is_mined_under_is_solved_once),
+        handle_test(efforts_far_behind_are_not_solved),
         handle_test(references_are_named),
         handle_test(given_settings_are_not_open),
         handle_test(papers_form_leaves_cap_and_weight_open),

@@ -151,7 +151,7 @@ static void misses_are_counted_by_class(void **state)
     while (plan.reference[none] != BDML_REFERENCE_NONE) none++;
     check_ok(h, bdml_parts_make(h, &plan, &t, &parts));
     const bdml_part *part = &parts.part[1];
-    check_ok(h, bdml_score_part(h, &plan, part, none, wanted, error));
+    check_ok(h, bdml_score_part(h, &plan, part, none, wanted, NAN, error));
     double miss[CLASSES] = {0}, all = 0, rows = 0;
     for (int64_t i = 0; i < part->test; i++) {
         double least = INFINITY;

@@ -61,6 +61,12 @@ void bdml_summarise(const bdml_scores *s, bool *wanted, double *means, double *s
     }
 }
 
+double bdml_rate_error(double error, int64_t rows)
+{
+    double n = (double)BDML_MAX(rows, 1), p = BDML_MAX(error / 100.0, 1.0 / n);
+    return 100.0 * sqrt(p * (1.0 - p) / n);
+}
+
 int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean)
 {
     int best = -1;

@@ -120,8 +120,9 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
     p->mining_weight = gentle.weight;
     p->rough_way = true;
     p->rough_gap = 5e-2;
-    p->rough_steps = BDML_MIN(20, o->solve.max_iter.value);
+    p->rough_steps = BDML_MIN(12, o->solve.max_iter.value);
     if (p->unseen) return list_for_unseen(h, p, gentle);
+    p->race = true;
     if (bdml_plan_chooses_votes(o, false)) p->votes = BDML_PLAN_VOTES;
     if (o->train.se_rule.automatic) p->slack = 0.5;
     set_efforts(p, gentle, hard);

@@ -134,6 +134,8 @@ typedef struct bdml_plan {
     bool pairs;              /* judged by pairs left out, and not by rows */
     bool unseen; /* judged by classes left out; the space as it is gives way to evidence alone */
     bool whole;  /* score every candidate on every part: none is dropped on the way */
+    bool
+        race; /* what is far behind is dropped early: on the first part alone, even before it is solved */
     /* Neighbours are mined again under the metric of these; 0: of each K and weight itself. */
     double mining_cap, mining_weight;
     bool rough_way;   /* metrics that are only mined under need not be those of the gap asked for */
@@ -204,6 +206,8 @@ int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean);
 int bdml_choose_votes(const bdml_scores *s, int number);
 /* The space as it is: reference none, K = 1. -1: the plan has no such candidate. */
 int bdml_untouched(const bdml_plan *plan);
+/* Standard error of an error rate over so many rows, both in percent. */
+double bdml_rate_error(double error, int64_t rows);
 /* Standard error of the difference between two candidates, over the groups where there are some, else over the parts. */
 double bdml_difference_error(const bdml_scores *s, const double *mean, int a, int b);
 
@@ -273,8 +277,11 @@ typedef struct bdml_sweep {
     /* After each solve. last: of what is wanted; else one on the way, that is only mined under. NULL: nobody asks. */
     bdml_status (*solved)(void *user, const bdml_fit *f, bool last, int effort, int cap,
                           const bdml_solve_result *r);
+    /* Is what is wanted of an effort worth its solves, after the efforts before? NULL: it is. */
+    bool (*worth)(void *user, const bdml_fit *f, int effort);
     void *user;
 
+    double *under; /* metric of the mining cap and weight, when a candidate was that; else NULL */
     bdml_chain first, later[2];
     bdml_chain *last; /* the one that was solved last, or NULL */
 } bdml_sweep;
@@ -320,9 +327,11 @@ void bdml_part_free(bdml_part *part); /* what it owns */
 extern const int bdml_votes[BDML_PLAN_VOTES];
 
 /* Scores of one (part, reference): bdml_candidate_width numbers at (score * efforts + effort) * caps + cap, left alone
- * where no fit was possible or wanted (efforts rows of caps). K = 1 is the reference itself, whatever the effort. */
+ * where no fit was possible or wanted (efforts rows of caps). K = 1 is the reference itself, whatever the effort.
+ * known: the best error of any reference alone on this part; candidates that are far behind are then left alone too.
+ * NaN: none is. */
 bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_part *part,
-                            int reference, const bool *wanted, double *error);
+                            int reference, const bool *wanted, double known, double *error);
 
 /* ---- selection (select.c) ------------------------------------------------------------------------------------ */
 

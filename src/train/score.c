@@ -19,10 +19,14 @@ enum { NUMBERS = BDML_MAX((int)BDML_PLAN_SCORES, 1 + (int)BDML_PLAN_GROUPS) };
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
+/* Standard errors, of an error rate over the rows of a part, behind the best that are far. */
+static const double FAR = 1.0;
+
 /* What the scores of one job share. */
 typedef struct judge {
     const bdml_part *part;
     const double *vp; /* rows left out, under the reference */
+    double known;     /* the best error of any reference alone, or NaN: there is no race */
     double *error;
 } judge;
 
@@ -175,6 +179,21 @@ static bdml_status score_solve(void *user, const bdml_fit *f, bool last, int eff
     return BDML_OK;
 }
 
+/* Not where all that costs less, the reference alone and the efforts before, is far behind the best. */
+static bool is_worth(void *user, const bdml_fit *f, int effort)
+{
+    const judge *j = user;
+    const bdml_plan *p = f->plan;
+    size_t width = (size_t)bdml_candidate_width(p);
+    double cheaper = INFINITY;
+
+    if (isnan(j->known) || effort == 0) return true;
+    for (int k = 0; k < effort * p->caps; k++)
+        cheaper = fmin(cheaper, j->error[(size_t)k * width]); /* NaN counts for nothing */
+    double best = fmin(j->known, cheaper);
+    return cheaper <= best + FAR * bdml_rate_error(best, j->part->test);
+}
+
 /* Candidates of cap 1 need no solve: *rest is without them. */
 static bdml_status score_reference(const judge *j, const bdml_fit *f, bool *rest)
 {
@@ -192,14 +211,15 @@ static bdml_status score_reference(const judge *j, const bdml_fit *f, bool *rest
 }
 
 bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_part *part,
-                            int reference, const bool *wanted, double *error)
+                            int reference, const bool *wanted, double known, double *error)
 {
     bdml_status status = BDML_OK;
     bool rest[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS], any = false;
     int count = plan->efforts * plan->caps;
-    judge j = {.part = part, .error = error};
+    judge j = {.part = part, .known = known, .error = error};
     bdml_fit f = {0};
-    bdml_sweep w = {.fit = &f, .wanted = rest, .solved = score_solve, .user = &j};
+    bdml_sweep w = {
+        .fit = &f, .wanted = rest, .solved = score_solve, .worth = is_worth, .user = &j};
     double *own = NULL;
 
     memcpy(rest, wanted, sizeof *rest * (size_t)count);

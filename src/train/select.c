@@ -1,10 +1,10 @@
 /* select.c - the candidate, by cross-validation inside the training data.
  *
  * Each part's reference, constraints and metrics come from what it learns from alone. References alone cost no solve:
- * the best of each family are compared, and the FAMILIES best of these become candidates with every cap. Two rounds:
- * the first scores every candidate on some parts, the second goes on with those that are not clearly worse than
- * the best. Then the smallest K is taken that is not worse than the best by more than so many standard errors of the
- * difference, part by part (setting se-rule), and among those with that K the smallest error. How many neighbours
+ * the best of each family are compared, and the FAMILIES best of these become candidates with every cap. Rounds:
+ * the first scores every candidate on some parts, the next go on with those that are not clearly worse than
+ * the best; a race begins with one part, and there leaves out efforts that are far behind (score.c). Then the smallest K
+ * is taken that is not worse than the best by more than so many standard errors of the difference, part by part (setting se-rule), and among those with that K the smallest error. How many neighbours
  * vote is chosen last, under what was chosen, by the same votes.
  *
  * A job is one (part, reference) with all its efforts and caps in one warm-started sweep (score.c); jobs run beside each other,
@@ -16,8 +16,9 @@
 #include <stdlib.h>
 
 static const double TIME = 0.45; /* of what is left: the last fit and its proof take the rest */
-static const double KEEP = 0.5;  /* standard errors above the best that the second round takes */
-enum { FAMILIES = 2 };           /* of references that go on */
+/* Standard errors above the best that a further round takes; after the first part of few rows. */
+static const double KEEP = 0.5, KEEP_EARLY = 1.0;
+enum { FAMILIES = 2 }; /* of references that go on */
 
 /* Everything the selection works with. */
 typedef struct selection {
@@ -28,10 +29,12 @@ typedef struct selection {
     int size;      /* candidates, */
     int width;     /* and numbers of each on a part (plan.h) */
     double *error; /* part by part, each by number of the candidate; NaN: not fitted */
-    double *known; /* those of the references alone: part by part, each by kind as listed */
+    double *known; /* those of the references alone: part by part, each by kind as listed, */
+    int kinds;     /* so many */
     bool *wanted;  /* per candidate: still in the race */
     double *mean, *se;
     double rows[BDML_PLAN_GROUPS]; /* tested on the parts scored so far, by group */
+    int *scored;                   /* parts that each was scored on, or NULL */
     int done;                      /* parts scored so far */
     double until;                  /* when the choice is made from what is known; 0: never */
     bool late;                     /* it was so */
@@ -46,6 +49,15 @@ static bool is_wanted(const selection *s, bdml_candidate c)
     for (c.score = 0; c.score < s->plan->scores; c.score++)
         if (s->wanted[bdml_candidate_number(s->plan, c)]) return true;
     return false;
+}
+
+/* Best error of a reference alone on the first part; NaN: there is no race. */
+static double best_known(const selection *s)
+{
+    double best = INFINITY;
+    if (!s->plan->race || !s->known) return NAN;
+    for (int r = 0; r < s->kinds; r++) best = fmin(best, s->known[(size_t)r * (size_t)s->width]);
+    return best;
 }
 
 /* Job k of the round that begins with the parts that are not scored yet. What is scored already, by the references
@@ -68,7 +80,8 @@ static bdml_status run_job(bdml_handle *own, void *user, int64_t k)
                 is_wanted(s, c) && isnan(error[(size_t)place * (size_t)s->width]);
         }
     if (!any || (!s->alone && bdml_checkpoint_take_job(s->h, job, kept))) return BDML_OK;
-    bdml_status status = bdml_score_part(own, p, &s->parts.part[part], c.reference, wanted, error);
+    bdml_status status = bdml_score_part(own, p, &s->parts.part[part], c.reference, wanted,
+                                         part == 0 ? best_known(s) : NAN, error);
     /* A job cut short has solved nothing to its end: its scores are not kept. */
     if (bdml_jobs_stopped(own)) return status;
     memcpy(kept, error, sizeof *kept * (size_t)size);
@@ -159,6 +172,8 @@ static bdml_status score_to(selection *s, const char *what, int to)
     BDML_TRY(run_round(s, what, to));
     bdml_scores scores = scores_of(s);
     bdml_summarise(&scores, s->wanted, s->mean, s->se);
+    for (int k = 0; s->scored && k < s->size; k++)
+        if (s->wanted[k]) s->scored[k] = s->done;
     return BDML_OK;
 }
 
@@ -167,18 +182,18 @@ static double rate_error(const selection *s, int best, int parts)
 {
     int64_t tested = 0;
     for (int k = 0; k < parts; k++) tested += s->parts.part[k].test;
-    double rows = (double)BDML_MAX(tested, 1), p = BDML_MAX(s->mean[best] / 100.0, 1.0 / rows);
-    return 100.0 * sqrt(p * (1.0 - p) / rows);
+    return bdml_rate_error(s->mean[best], tested);
 }
 
-/* Leave out what is clearly worse than the best: by more than KEEP standard errors of an error rate
- * over the rows left out so far. What stays in any case: stays[number], or NULL: K = 1, which is scored already. */
+/* Leave out what is clearly worse than the best: by more than so many standard errors of an error rate over the rows left
+ * out so far. What stays in any case: stays[number], or NULL: K = 1, which is scored already. */
 static void narrow(selection *s, const bool *stays)
 {
     bdml_scores scores = scores_of(s);
     int best = bdml_best(&scores, s->wanted, s->mean);
     if (best < 0) return;
-    double limit = s->mean[best] + KEEP * rate_error(s, best, s->done);
+    double keep = s->done < s->parts.first ? KEEP_EARLY : KEEP;
+    double limit = s->mean[best] + keep * rate_error(s, best, s->done);
     for (int number = 0; number < s->size; number++) {
         bool stay =
             stays ? stays[number] : s->plan->cap[bdml_candidate_at(s->plan, number).cap] == 1.0;
@@ -249,6 +264,7 @@ static bdml_status pick_references(selection *s, bdml_selection *out)
     if (kept > 0) plan->references = kept; /* else the candidates will tell why there is none */
     out->alone = alone.references;
     s->known = s->error;
+    s->kinds = alone.references;
     s->error = NULL;
 done:
     s->plan = plan;
@@ -308,6 +324,20 @@ void bdml_selection_free(bdml_selection *s)
     *s = (bdml_selection){0};
 }
 
+/* Two rounds; a race has one of the first part alone before them, or between them where the first round is that. */
+static bdml_status score_candidates(selection *s)
+{
+    const bdml_parts *p = &s->parts;
+    int race[] = {1, BDML_MAX(p->first, 2), p->count}, usual[] = {p->first, p->count};
+    const int *end = s->plan->race ? race : usual;
+    for (int to = 0; to < p->count; end++) {
+        to = BDML_MIN(*end, p->count);
+        BDML_TRY(score_to(s, "cross-validation", to));
+        if (!s->plan->whole && to < p->count) narrow(s, NULL);
+    }
+    return BDML_OK;
+}
+
 static bdml_status run(selection *s, bdml_selection *out)
 {
     bdml_status status = BDML_OK;
@@ -320,12 +350,11 @@ static bdml_status run(selection *s, bdml_selection *out)
     BDML_NEW(h, out->parts, s->size);
     s->mean = out->mean;
     s->se = out->se;
+    s->scored = out->parts;
     use_known(s, out);
     int jobs = s->plan->references;
     BDML_GO(bdml_checkpoint_jobs(h, s->parts.count * jobs, s->size / jobs * s->width));
-    BDML_GO(score_to(s, "cross-validation", s->parts.first));
-    if (!s->plan->whole) narrow(s, NULL);
-    if (s->parts.count > s->done) BDML_GO(score_to(s, "cross-validation", s->parts.count));
+    BDML_GO(score_candidates(s));
     out->candidates = s->size;
     out->chosen = choose(s);
     weigh_evidence(s, out);
@@ -338,7 +367,6 @@ static bdml_status run(selection *s, bdml_selection *out)
     if (out->chosen < 0 && s->late) out->chosen = BDML_MAX(out->untouched, 0);
     bdml_scores scores = scores_of(s);
     if (out->chosen >= 0) out->votes = bdml_choose_votes(&scores, out->chosen);
-    for (int k = 0; k < s->size; k++) out->parts[k] = s->wanted[k] ? s->done : s->parts.first;
     if (out->chosen < 0)
         status = bdml_fail(h, BDML_ERR_DATA, "no fold of the cross-validation could be fitted: %s",
                            s->why);

@@ -1,8 +1,10 @@
 /* sweep.c - all efforts and caps of one fit, solved on from each other.
  *
  * The first pass is one problem, solved for K ascending, each from the metric before. Where neighbours are mined
- * again it is solved at the mining cap, and all K share the problem of the last pass. */
+ * again it is solved at the mining cap, unless a candidate was that, and all K share the problem of the last pass. */
 #include "train/plan.h"
+
+#include <stdlib.h>
 
 static void free_chain(bdml_chain *q)
 {
@@ -17,6 +19,8 @@ void bdml_sweep_free(bdml_sweep *w)
     free_chain(&w->first);
     free_chain(&w->later[0]);
     free_chain(&w->later[1]);
+    free(w->under);
+    w->under = NULL;
 }
 
 bool bdml_is_usable(const bdml_solve_result *r)
@@ -36,6 +40,19 @@ typedef struct aim {
     int effort, cap;
 } aim;
 
+/* The metric that neighbours will be mined again under, where a candidate is that. */
+static bdml_status keep_under(bdml_sweep *w, const bdml_chain *q, aim a)
+{
+    const bdml_plan *p = w->fit->plan;
+    size_t r = (size_t)w->fit->reference.rows;
+    bool it = q == &w->first && a.K == p->mining_cap && a.weight == p->mining_weight;
+    if (!it || w->under || !goes_on(q)) return BDML_OK;
+    w->under = bdml_alloc(w->fit->h, r * r, sizeof *w->under);
+    if (!w->under) return BDML_ERR_MEMORY;
+    memcpy(w->under, q->r.m, r * r * sizeof *w->under);
+    return BDML_OK;
+}
+
 static bdml_status solve(bdml_sweep *w, bdml_chain *q, aim a)
 {
     const bdml_fit *f = w->fit;
@@ -52,6 +69,7 @@ static bdml_status solve(bdml_sweep *w, bdml_chain *q, aim a)
     q->r = r;
     q->solved = true;
     w->last = q;
+    BDML_TRY(keep_under(w, q, a));
     return w->solved ? w->solved(w->user, f, a.last, a.effort, a.cap, &q->r) : BDML_OK;
 }
 
@@ -97,19 +115,23 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
     const bdml_chain *before = &w->first;
     bdml_chain *q;
 
-    BDML_TRY(solve(w, &w->first, way));
-    if (!goes_on(&w->first)) return end_on_the_way(w, &w->first, effort, from, to);
+    if (!w->under) {
+        BDML_TRY(solve(w, &w->first, way));
+        if (!goes_on(&w->first)) return end_on_the_way(w, &w->first, effort, from, to);
+    }
+    const double *under = w->under ? w->under : w->first.r.m;
     for (int again = 1;; again++) {
         bool last = again == p->effort[effort].again;
         q = before == &w->later[0] ? &w->later[1] : &w->later[0];
         free_chain(q);
         q->precise = w->precise && (last || !p->rough_way);
-        q->start = before->r.m;
-        BDML_TRY(bdml_fit_constraints(w->fit, before->c, before->r.m, &q->c, &q->own));
+        q->start = under;
+        BDML_TRY(bdml_fit_constraints(w->fit, before->c, under, &q->c, &q->own));
         if (last) return solve_wanted(w, q, effort, from, to);
         BDML_TRY(solve(w, q, way));
         if (!goes_on(q)) return end_on_the_way(w, q, effort, from, to);
         before = q;
+        under = q->r.m;
     }
 }
 
@@ -144,6 +166,7 @@ bdml_status bdml_sweep_run(bdml_sweep *w)
     const bdml_plan *p = w->fit->plan;
     BDML_TRY(begin(w));
     for (int e = 0; e < p->efforts; e++) {
+        if (w->worth && !w->worth(w->user, w->fit, e)) continue;
         BDML_TRY(solve_wanted(w, &w->first, e, 0, p->caps));
         BDML_TRY(all_again(w, e));
     }
