@@ -1,4 +1,4 @@
-/* cmd_transform.c - bdml transform MODEL DATA -o OUT
+/* cmd_transform.c - bdml transform MODEL DATA [--from MODEL] -o OUT
  *
  * CSV, TSV and NPY are written block by block; of NPY the labels are kept, four bytes a row. svmlight announces its classes
  * at the start, so its rows are gathered first. */
@@ -213,17 +213,31 @@ static bdml_status transform_all(job *j, const char *output)
                               : write_gathered(j, output);
 }
 
+/* --from: *model becomes the one that takes rows which that model has mapped to those of this. */
+static bdml_status start_from(cli *c, const char *path, bdml_model **model)
+{
+    bdml_model *from = NULL, *conversion = NULL;
+    TRY(bdml_load_model(c->h, path, &from));
+    bdml_status status = bdml_model_conversion(c->h, from, *model, &conversion);
+    bdml_free_model(from);
+    if (status != BDML_OK) return status;
+    bdml_free_model(*model);
+    *model = conversion;
+    return BDML_OK;
+}
+
 bdml_status cli_transform(cli *c)
 {
     bdml_status status = BDML_OK;
     bdml_model *model = NULL;
-    const char *output = cli_text_of(c, CLI_OPT_OUTPUT);
+    const char *output = cli_text_of(c, CLI_OPT_OUTPUT), *from = cli_text_of(c, CLI_OPT_FROM);
     job j = {.c = c};
 
     if (!output[0]) output = "-";
     GO(choose_format(&j, output));
     GO(cli_check_output(c, output));
     GO(cli_load_model(c, &model));
+    if (from[0]) GO(start_from(c, from, &model));
     j.model = model;
     j.q = bdml_model_output_dimension(model);
     GO(cli_stream_open(c, model, c->argument[1], &j.stream));

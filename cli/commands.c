@@ -36,8 +36,11 @@ static const cli_command commands[] = {
      "index can take them. The ending of FILE says the format: .csv, .tsv, .svmlight (.svm, "
      ".libsvm) or .npy; '-', the default, is CSV on standard output. An .npy file of float32 gives "
      "one of float32 unless --type says otherwise. Memory does not grow with the rows, but for "
-     "labels, and those of svmlight.",
-     COMMON "output write input npy", "bdml transform wine.bdml wine.csv -o mapped.npy",
+     "labels, and those of svmlight. With --from, DATA are rows that another model has mapped, and "
+     "whose originals are not at hand: they become those of MODEL, where the other can be undone.",
+     COMMON "output write input npy mapped",
+     "bdml transform wine.bdml wine.csv -o mapped.npy\n"
+     "bdml transform new.bdml mapped-by-old.npy --from old.bdml -o mapped.npy",
      cli_transform, CLI_EVERYDAY},
     {"neighbors", "DATA [QUERY]", "[-k K] [--model MODEL] [-o FILE]",
      "list exact nearest neighbours",

@@ -39,6 +39,7 @@ static const struct {
     {"query", "Neighbour lists"},
     {"map", "Map"},
     {"npy", "NPY files"},
+    {"mapped", "Mapped rows"},
     {"serve", "For other programs"},
     {"generate", "Generation"},
     {"help", "Help"},

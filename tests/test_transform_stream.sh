@@ -60,6 +60,19 @@ dd if=hole.npy bs=128 count=1 2>/dev/null | grep -aq "(39, 256)" || fail "header
 "$bdml" transform m.bdml - -o piped.npy -q <single.npy >said 2>err || { cat err; fail "pipe"; }
 cmp -s piped.npy again.npy || fail "a pipe gives the same"
 
+# Rows that one metric has mapped become those of another; the digits are those of doubles times the condition numbers.
+"$bdml" train few.csv --reference none --distortion 30 --softness 5 --passes 1 -o new.bdml -q >said 2>err || fail "a second metric"
+"$bdml" transform new.bdml few.npy -o wanted.csv -q >said 2>err || fail "the second metric"
+"$bdml" transform new.bdml same.npy --from m.bdml -o converted.csv -q >said 2>err || { cat err; fail "--from"; }
+paste -d, wanted.csv converted.csv | awk -F, 'NR > 1 {
+    for (j = 1; j <= 256; j++) { e = $j - $(j + 256); if (e > 1e-12 || e < -1e-12) { print NR, j, e; exit 1 } }
+    n++
+} END { exit n != 40 }' || fail "--from gives the rows of the other metric"
+"$bdml" train few.csv --scale unit --reference none --distortion 3 --softness 5 --passes 1 -o unit.bdml -q >said 2>err
+"$bdml" transform unit.bdml same.npy --from m.bdml -o no.npy >said 2>err && fail "--from across length 1"
+has err "map the originals"
+[ ! -e no.npy ] || fail "a refused conversion leaves nothing"
+
 # 200,000 x 256 singles, 205 MB in and out, within an address space that the mapped rows, doubles, do not fit in.
 if grep -q 'BDML_SANITIZE:BOOL=ON' "$BDML_BUILD/CMakeCache.txt"; then
     echo "skipped: the limit on memory, which sanitizers do not live with"

@@ -408,6 +408,11 @@ BDML_API bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
  * semidefinite with q = d (is_metric 1). Nothing is prepared: points come as that map wants them. */
 BDML_API bdml_status bdml_model_from_map(bdml_handle *h, int q, int d, const double *l,
                                          int is_metric, bdml_model **out);
+/* For vectors that `from` has mapped and whose originals are not at hand: a model that takes them to where `to` would map
+ * the originals. BDML_ERR_DATA, with the reason, where they do not tell: `from` has lowered the dimension or is
+ * singular, one of the two scales rows to length 1. Its error is that of doubles times the condition number of `from`. */
+BDML_API bdml_status bdml_model_conversion(bdml_handle *h, const bdml_model *from,
+                                           const bdml_model *to, bdml_model **out);
 BDML_API void bdml_free_model(bdml_model *model);
 BDML_API int bdml_model_is_proof(const bdml_model *model);       /* 1: no metric, see bdml_train */
 BDML_API int64_t bdml_checkpoints_written(const bdml_handle *h); /* by the last training */

@@ -14,6 +14,11 @@ void bdml_model_strip(json_t *header);
 bdml_status bdml_model_read_names(bdml_handle *h, const json_t *list, int count, bool bytes,
                                   char ***out);
 
+/* ---- maps (model.c) -------------------------------------------------------------------------------------- */
+
+/* The inverse of a, d x d, rows one after the other like a's; BDML_ERR_DATA: singular. */
+bdml_status bdml_map_inverse(bdml_handle *h, int d, const double *a, double *inverse);
+
 /* ---- writer and reader of the file format (container.c, container_read.c) ------------------------------ */
 
 enum {

@@ -1,12 +1,13 @@
 /* model.c - the learned metric: its life, and L, M and kappa of one another.
  *
  *     M = Q diag(lambda) Q' = L'L,   L = diag(sqrt(lambda)) Q',   kappa = lambda_max / lambda_min */
-#include "model/evidence.h"
+#include "model/internal.h"
 
 #include <float.h>
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
+#include "model/evidence.h"
 
 /* keep-points = auto: mapped points up to this many bytes are kept in the model. */
 static const double KEEP_BYTES = 64.0 * 1048576.0;
@@ -346,42 +347,47 @@ bdml_status bdml_model_get_map(bdml_handle *h, const bdml_model *model, double *
     return BDML_OK;
 }
 
-/* L = V S U' (L' = U S V' as columns), so L^-1 = U S^-1 V'. */
-bdml_status bdml_model_get_inverse(bdml_handle *h, const bdml_model *model, double *inverse)
+/* A = V S U' (A' = U S V' as columns), so A^-1 = U S^-1 V'. */
+bdml_status bdml_map_inverse(bdml_handle *h, int d, const double *a, double *inverse)
 {
     bdml_status status = BDML_OK;
-    double *a = NULL, *u = NULL, *vt = NULL, *sigma = NULL;
-
-    if (!h) return BDML_ERR_ARGUMENT;
-    if (!model || !inverse)
-        return bdml_fail(h, BDML_ERR_ARGUMENT,
-                         "bdml_model_get_inverse: model and inverse must not be NULL");
-    BDML_TRY(bdml_model_need_map(h, model));
-    int d = model->d;
-    if (model->q != d)
-        return bdml_fail(h, BDML_ERR_DATA,
-                         "the map takes %d dimensions to %d: what is lost there cannot be brought "
-                         "back, and L has no inverse",
-                         d, model->q);
-    bdml_la_enter(h);
     size_t size = (size_t)d * (size_t)d;
-    BDML_NEW(h, a, size);
+    double *copy = NULL, *u = NULL, *vt = NULL, *sigma = NULL;
+
+    BDML_NEW(h, copy, size);
     BDML_NEW(h, u, size);
     BDML_NEW(h, vt, size);
     BDML_NEW(h, sigma, d);
-    memcpy(a, model->l, size * sizeof *a);
-    BDML_GO(bdml_la_svd(h, d, d, a, sigma, u, vt));
+    memcpy(copy, a, size * sizeof *a);
+    BDML_GO(bdml_la_svd(h, d, d, copy, sigma, u, vt));
     if (!(sigma[d - 1] > (double)d * DBL_EPSILON * sigma[0]))
         BDML_GO(bdml_fail(h, BDML_ERR_DATA, "the map is singular to the digits of doubles"));
     for (int k = 0; k < d; k++)
         for (int i = 0; i < d; i++) COL(u, d, k)[i] /= sigma[k];
     bdml_la_gemm('T', 'T', d, d, d, 1.0, vt, d, u, d, 0.0, inverse, d);
 done:
-    bdml_la_leave(h);
-    free(a);
+    free(copy);
     free(u);
     free(vt);
     free(sigma);
+    return status;
+}
+
+bdml_status bdml_model_get_inverse(bdml_handle *h, const bdml_model *model, double *inverse)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!model || !inverse)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_model_get_inverse: model and inverse must not be NULL");
+    BDML_TRY(bdml_model_need_map(h, model));
+    if (model->q != model->d)
+        return bdml_fail(h, BDML_ERR_DATA,
+                         "the map takes %d dimensions to %d: what is lost there cannot be brought "
+                         "back, and L has no inverse",
+                         model->d, model->q);
+    bdml_la_enter(h);
+    bdml_status status = bdml_map_inverse(h, model->d, model->l, inverse);
+    bdml_la_leave(h);
     return status;
 }
 
