@@ -100,6 +100,41 @@ static void bad_files_say_so(void **state)
     bdml_free_dataset(data);
 }
 
+/* ---- what is certified ---------------------------------------------------------------------------------- */
+
+static bool confirmed_at(bdml_handle *h, const bdml_model *model, const bdml_dataset *data,
+                         const char *level)
+{
+    int confirmed = 0;
+    char *verdict = NULL;
+    check_ok(h, bdml_set(h, "level", level));
+    check_ok(h, bdml_certify_model(h, model, data, &confirmed, &verdict));
+    bdml_free_bytes(verdict);
+    return confirmed;
+}
+
+/* Triplets mined from positives are taken on trust at level problem; training again mines them again, from the file as
+ * it is now. */
+static void mined_again_by_training_again(void **state)
+{
+    static const char lines[] = "0,2\n0,5\n60,70\n61,80\n140,150\n141,160\n";
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_model *model;
+    check_ok(h, bdml_read_dataset(h, source_path("data/wine.csv"), &data));
+    check_ok(h, bdml_set(h, "scale", "zscore"));
+    check_ok(h, bdml_set(h, "distortion", "3"));
+    check_ok(h, bdml_set(h, "relevant-file", write_file("relevant.csv", lines)));
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    check_true(confirmed_at(h, model, data, "numbers"));
+    check_true(!confirmed_at(h, model, data, "problem"));
+    check_true(confirmed_at(h, model, data, "repeat"));
+    check_ok(h, bdml_set(h, "relevant-file", write_file("relevant.csv", "0,2\n0,5\n60,70\n")));
+    check_true(!confirmed_at(h, model, data, "repeat"));
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 /* ---- clicks with weights -------------------------------------------------------------------------------- */
 
 /* Trained on wine by these triplets; the claim must hold at level problem: the file has these weights. */
@@ -164,9 +199,9 @@ static void bad_weights_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(nearer_rows_are_guarded), handle_test(grades_weigh),
-        handle_test(bad_files_say_so),        handle_test(weights_are_certified),
-        handle_test(bad_weights_say_so),
+        handle_test(nearer_rows_are_guarded),       handle_test(grades_weigh),
+        handle_test(mined_again_by_training_again), handle_test(bad_files_say_so),
+        handle_test(weights_are_certified),         handle_test(bad_weights_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

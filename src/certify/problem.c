@@ -49,6 +49,13 @@ static bdml_status check_constraints(bdml_handle *h, bdml_plain *w, const bdml_s
             w->v, "constraints", BDML_CONSTRAINT_FIELDS,
             "constraints taken on trust: a program gave them, and no file holds them");
         return BDML_OK;
+    case BDML_ORIGIN_RELEVANT:
+        bdml_verdict_trust(
+            w->v, "constraints", BDML_CONSTRAINT_FIELDS,
+            "constraints taken on trust: they were mined from the positives of %.120s; "
+            "training again (level repeat) mines them again",
+            s->o->constraints.relevant_file.value);
+        return BDML_OK;
     case BDML_ORIGIN_UNKNOWN:
         break;
     }

@@ -32,9 +32,9 @@ static bdml_status prepare(bdml_handle *h, const bdml_plain *w, bdml_handle *own
 {
     const bdml_constraint_options *now = w->files;
     const bdml_text *files[] = {&now->targets_file, &now->impostors_file, &now->pairs_file,
-                                &now->triplets_file};
+                                &now->triplets_file, &now->relevant_file};
     static const char *const names[] = {"targets-file", "impostors-file", "pairs-file",
-                                        "triplets-file"};
+                                        "triplets-file", "relevant-file"};
     const json_t *selection = json_object_get(w->model->info, "selection");
     if (json_object_get(selection, "scale")) BDML_TRY(bdml_set(own, "scale", "auto"));
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)

@@ -78,6 +78,8 @@ static bool find_origin(const bdml_model *m, const bdml_options *o, bdml_origin 
     if (!json_object_get(m->info, "constraints")) return true;
     if (word && strcmp(word, "given") == 0)
         *out = BDML_ORIGIN_GIVEN;
+    else if (word && !files && c->relevant_file.value[0] && strcmp(word, "relevant") == 0)
+        *out = BDML_ORIGIN_RELEVANT;
     else if (word && files && strcmp(word, "files") == 0)
         *out = BDML_ORIGIN_FILES;
     else if (word && !files && strcmp(word, "mined") == 0)
@@ -198,7 +200,7 @@ static bool derive(const bdml_plain *w, bdml_stated *s)
     s->margin = v->margin.value;
     s->R = v->trace.value > 0.0 ? v->trace.value : INFINITY;
     s->gap = paper && !v->gap.given ? 1e-2 : v->gap.value;
-    s->given = alone || s->origin == BDML_ORIGIN_GIVEN;
+    s->given = alone || s->origin == BDML_ORIGIN_GIVEN || s->origin == BDML_ORIGIN_RELEVANT;
     if (s->given && are_pairs(w->c) && open) {
         s->pairs = true;
         s->threshold = BDML_THRESHOLD_ALIKE;

@@ -7,11 +7,12 @@
 
 /* Where constraints come from. */
 typedef enum bdml_origin {
-    BDML_ORIGIN_UNKNOWN, /* the file does not say */
-    BDML_ORIGIN_GIVEN,   /* by the program that called: they stand in no file */
-    BDML_ORIGIN_FILES,   /* the files that the settings name */
-    BDML_ORIGIN_RULE,    /* mined from the classes by the rule of the settings */
-    BDML_ORIGIN_RECIPE   /* mined by the recipe: nearest targets, random impostors */
+    BDML_ORIGIN_UNKNOWN,  /* the file does not say */
+    BDML_ORIGIN_GIVEN,    /* by the program that called: they stand in no file */
+    BDML_ORIGIN_RELEVANT, /* mined from the positives of a file that the settings name */
+    BDML_ORIGIN_FILES,    /* the files that the settings name */
+    BDML_ORIGIN_RULE,     /* mined from the classes by the rule of the settings */
+    BDML_ORIGIN_RECIPE    /* mined by the recipe: nearest targets, random impostors */
 } bdml_origin;
 
 /* What the weight of missed margins is a multiple of. */

@@ -49,9 +49,8 @@ done:
 /* Where the constraints of a claim come from, for those who check it. */
 static bdml_status tell_origin(bdml_handle *h, const bdml_options *o, bool given, bdml_model *model)
 {
-    /* what is mined from relevant rows stands in no file */
-    bool own = given || o->constraints.relevant_file.value[0];
-    const char *origin = own                                            ? "given"
+    const char *origin = given                                          ? "given"
+                         : bdml_relevant_file_alone(&o->constraints)    ? "relevant"
                          : bdml_constraint_files_given(&o->constraints) ? "files"
                                                                         : "mined";
     if (!model->evidence) return BDML_OK;
