@@ -169,7 +169,11 @@ static void a_job_is_done_by_one_rank_for_all(void **state)
 {
     (void)state;
     static dealt x[3];
-    for (int k = 0; k < 3; k++) x[k] = (dealt){.fails = -1, .excused = 4};
+    for (int k = 0; k < 3; k++) {
+        x[k] = (dealt){.fails = -1, .excused = 4};
+        for (int job = 0; job < JOBS; job++)
+            x[k].result[job][0] = x[k].result[job][1] = 7.0; /* known before */
+    }
     on_ranks(3, deal, x, sizeof *x);
     assert_int_equal(x[0].done + x[1].done + x[2].done, JOBS);
     for (int k = 0; k < 3; k++) {
@@ -177,7 +181,10 @@ static void a_job_is_done_by_one_rank_for_all(void **state)
         assert_string_equal(x[k].why, "job 4 refused");
         for (int job = 0; job < JOBS; job++) {
             assert_int_equal(x[k].finished[job], job != 4);
-            if (job == 4) continue;
+            if (job == 4) {
+                check_true(x[k].result[job][0] == 7.0 && x[k].result[job][1] == 7.0);
+                continue;
+            }
             check_true(x[k].result[job][0] == 3.0 * job && isnan(x[k].result[job][1]));
         }
     }
