@@ -13,7 +13,7 @@ static bdml_status print_space(cli *c, const json_t *r)
 {
     cli_table t;
     double ratio = client_real(r, "ratio");
-    printf("\n%s:\n", title_of(client_string(r, "space")));
+    client_print(stdout, "\n%s:\n", title_of(client_string(r, "space")));
     if (isnan(ratio))
         puts("some differences are mapped to 0: nothing is promised of neighbours\n");
     else
@@ -40,9 +40,9 @@ static bdml_status print(cli *c, const json_t *r)
 {
     size_t i;
     json_t *space;
-    printf("%s: %lld rows, %lld queries\n", c->argument[1],
-           (long long)json_integer_value(json_object_get(r, "points")),
-           (long long)json_integer_value(json_object_get(r, "queries")));
+    client_print(stdout, "%s: %lld rows, %lld queries\n", c->argument[1],
+                 (long long)json_integer_value(json_object_get(r, "points")),
+                 (long long)json_integer_value(json_object_get(r, "queries")));
     json_array_foreach(json_object_get(r, "spaces"), i, space) TRY(print_space(c, space));
     return BDML_OK;
 }
