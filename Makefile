@@ -7,6 +7,7 @@
 #   make ci         what a change must pass: all tests; with clang and the sanitizers, and without the
 #                   optional parts, the quick ones
 #   make faults     every allocation, open, write, fsync, rename and close of 30 commands fails once (docs/reliability.md)
+#   make abuse      400 data sets that numbers go wrong on: a certified answer or a clear refusal?
 #   make mutants    do the tests notice? (tests/mutants)
 #   make corpus     2,500 problems, a fifth of them badly placed: is a claim of training ever refuted?
 #   make bench      benchmarks (bench/README.md)
@@ -20,7 +21,7 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo python asan clang ci mutants faults corpus bench install deb format format-check tidy clean
+.PHONY: all setup build test demo python asan clang ci mutants faults abuse corpus bench install deb format format-check tidy clean
 
 all: build
 
@@ -63,6 +64,9 @@ mutants: build
 
 faults: build
 	@tests/faults/faults.py $(BUILD)/cli/bdml $(BUILD)/tests/faults/libfail_alloc.so --whole
+
+abuse: build
+	@tests/abuse.py $(BUILD)/cli/bdml 400
 
 corpus: build
 	@tests/claims_corpus.py $(BUILD)/cli/bdml $(BUILD)/check/bdml-check 2000 500 50

@@ -107,16 +107,30 @@ bdml_status client_write_file(bdml_handle *h, const char *path, const char *byte
 
 static atomic_bool json_short; /* jansson's allocator has no place of its own for it */
 
+/* jansson's reader goes on without what it could not store, and then reads beyond it. So when memory is short it is
+ * given some of this, to end well with a result that nobody uses: json_short says so. */
+enum { RESERVE = 1 << 16, ALIGN = 16 };
+static _Alignas(ALIGN) char reserve[RESERVE];
+static atomic_size_t reserve_used;
+
 static void *watched_malloc(size_t size)
 {
     void *p = malloc(size);
-    if (!p) json_short = true;
-    return p;
+    if (p || size > RESERVE) return p;
+    json_short = true;
+    size_t at = atomic_fetch_add(&reserve_used, (size + ALIGN - 1) / ALIGN * ALIGN);
+    return at + size <= RESERVE ? reserve + at : NULL;
+}
+
+static void watched_free(void *p)
+{
+    const char *at = p;
+    if (at < reserve || at >= reserve + RESERVE) free(p);
 }
 
 void client_json_watch(void)
 {
-    json_set_alloc_funcs(watched_malloc, free);
+    json_set_alloc_funcs(watched_malloc, watched_free);
 }
 
 bool client_json_whole(void)

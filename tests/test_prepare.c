@@ -144,6 +144,35 @@ static void scaling_survives_extreme_columns(void **state)
     bdml_free_dataset(data);
 }
 
+/* What preparation survives, no metric is made of: refused by name and with what would help. */
+static void columns_out_of_range_are_refused(void **state)
+{
+    bdml_handle *h = *state;
+    const bdml_prepare_options *o = &h->options.prepare;
+    static const double x[] = {1e70, 0, 1e-70, NAN, /**/ -1e70, 0, 3, INFINITY};
+    bdml_dataset *data = from_list(h, 2, 4, x);
+    check_ok(h, bdml_dataset_check_size(h, o, data));
+    data->x[4] = -1.1e70;
+    check_fails(h, bdml_dataset_check_size(h, o, data), BDML_ERR_DATA,
+                "column 0 (from 0) has no value beyond 1.1e+70: above 1e+70");
+    data->x[4] = 1.0;
+    data->x[1] = 0.9e-70;
+    check_fails(h, bdml_dataset_check_size(h, o, data), BDML_ERR_DATA,
+                "multiply the column by 1e+70");
+    data->x[1] = 1e13, data->x[5] = 1e13 + 11;
+    check_ok(h, bdml_dataset_check_size(h, o, data));
+    data->x[5] = 1e13 + 9;
+    check_fails(h, bdml_dataset_check_size(h, o, data), BDML_ERR_DATA,
+                "varies by 9 about 1e+13, which rounding takes away from a metric; subtract 1e+13");
+    check_ok(h, bdml_set(h, "scale", "zscore"));
+    check_ok(h, bdml_dataset_check_size(h, o, data));
+    bdml_free_dataset(data);
+    bdml_model *model = NULL;
+    check_fails(h, bdml_model_from_map(h, 1, 2, (double[]){1e200, 0}, 0, &model), BDML_ERR_DATA,
+                "the metric L'L is not finite");
+    assert_null(model);
+}
+
 static void missing_values_are_filled_or_refused(void **state)
 {
     bdml_handle *h = *state;
@@ -609,6 +638,7 @@ int main(void)
         handle_test(scaling_by_hand),
         handle_test(unit_rows_have_length_one),
         handle_test(scaling_survives_extreme_columns),
+        handle_test(columns_out_of_range_are_refused),
         handle_test(missing_values_are_filled_or_refused),
         handle_test(apply_equals_plain_loops),
         handle_test(pca_matches_the_covariance_of_wine),

@@ -230,6 +230,11 @@ bdml_status bdml_write_npy_matrix(bdml_handle *h, const char *path, int64_t rows
 bdml_status bdml_write_mat_matrix(bdml_handle *h, const char *path, const char *name, int64_t rows,
                                   int64_t columns, const double *x);
 
+/* BDML_ERR_DATA when a column is of numbers so large, so small or so far from 0 that no metric can be made of them
+ * (size.c). */
+bdml_status bdml_dataset_check_size(bdml_handle *h, const bdml_prepare_options *o,
+                                    const bdml_dataset *data);
+
 /* ---- preparing (prepare.c, pca.c) ------------------------------------------------------------------ */
 
 /* Fill in missing values, scale, project: fitted on training data, stored in the model.

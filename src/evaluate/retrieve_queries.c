@@ -51,6 +51,7 @@ static bdml_status prepare_rows(bdml_handle *h, const bdml_options *o, const bdm
     bdml_prepare p = {0};
 
     *prepared = (bdml_dataset){.n = train->n, .d = train->d, .x = train->x};
+    BDML_GO(bdml_dataset_check_size(h, &o->prepare, train));
     BDML_GO(bdml_prepare_fit(h, o, train, &p));
     if (bdml_prepare_is_identity(&p)) goto done;
     BDML_NEW(h, *own, (size_t)train->n * (size_t)p.d_out);

@@ -41,6 +41,7 @@ static bdml_status make_task(bdml_handle *h, const bdml_options *o, const bdml_d
     t->points = *data;
     t->points.x = NULL;
     t->diagonal = o->solve.diagonal.value;
+    BDML_GO(bdml_dataset_check_size(h, &o->prepare, data));
     BDML_GO(bdml_prepare_fit(h, o, data, &prepare));
     t->points.d = prepare.d_out;
     BDML_NEW(h, t->points.x, (size_t)data->n * (size_t)prepare.d_out);

@@ -125,6 +125,7 @@ static bdml_status prepare_rows(bdml_handle *h, const bdml_verify_setup *s, int6
 
     *z = NULL;
     if (row) BDML_GO(bdml_dataset_subset(h, data, count, row, &part));
+    BDML_GO(bdml_dataset_check_size(h, &s->options->prepare, part ? part : data));
     BDML_GO(bdml_prepare_fit(h, s->options, part ? part : data, &p));
     bdml_free_dataset(part);
     part = NULL;

@@ -161,6 +161,9 @@ bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const doubl
 }
 
 /* kappa(L'L) = (sigma_max / sigma_min)^2, from L itself: L'L would lose half of the digits. */
+/* The square of a larger number leaves the range of double precision. */
+static const double LONGEST = 1e150;
+
 bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l)
 {
     bdml_status status = BDML_OK;
@@ -179,6 +182,12 @@ bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const d
     BDML_GO(bdml_la_singular_values(h, d, q, copy, sigma));
     if (!(sigma[0] > 0.0)) {
         status = bdml_fail(h, BDML_ERR_DATA, "the map is zero: all distances would be 0");
+        goto done;
+    }
+    if (sigma[0] > LONGEST) {
+        status = bdml_fail(h, BDML_ERR_DATA,
+                           "the map stretches by %.3g: beyond %g the metric L'L is not finite",
+                           sigma[0], LONGEST);
         goto done;
     }
     double least = q < d ? 0.0 : sigma[d - 1], noise = BDML_MAX(q, d) * DBL_EPSILON * sigma[0];

@@ -85,6 +85,7 @@ static bdml_status fill_part(bdml_handle *h, const bdml_options *o, const bdml_d
 
     BDML_GO(bdml_dataset_subset(h, data, train, order, &a));
     BDML_GO(bdml_dataset_subset(h, data, data->n - train, order + train, &b));
+    BDML_GO(bdml_dataset_check_size(h, &o->prepare, a));
     BDML_GO(bdml_prepare_fit(h, o, a, &prepare));
     BDML_GO(prepare_rows(h, &prepare, a, &part->own_x));
     BDML_GO(prepare_rows(h, &prepare, b, &part->own_vx));

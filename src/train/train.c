@@ -74,6 +74,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
         BDML_GO(read_pairs(h, o->constraints.pairs_file.value, data->n, &pairs));
         given = pairs;
     }
+    BDML_GO(bdml_dataset_check_size(h, &o->prepare, data));
     BDML_GO(bdml_prepare_fit(h, o, data, &prepare));
     BDML_GO(prepare_rows(h, &prepare, data, &x, &own));
     int d = prepare.d_out;

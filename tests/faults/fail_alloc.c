@@ -1,8 +1,9 @@
 /* fail_alloc.c - preloaded into a program (LD_PRELOAD): the n-th allocation after the start of main fails, whoever
- * asks for it: the program, jansson, matio, libzip, BLAS or the C library.
+ * asks for it: the program, jansson, matio, libzip, LAPACKE or the C library.
  *
  *     FAIL_ALLOC=n       which one; 0: none
- *     FAIL_ALLOC_LOG=F   at the end F has: allocations so far, blocks taken since main and not given back
+ *     FAIL_ALLOC_LOG=F   at the end F has: allocations so far, blocks taken since main and not given back, and 1
+ *                        when the n-th was spared
  *
  * The loader and the constructors of libraries come before main, and are not counted. */
 #include <dlfcn.h>
@@ -29,15 +30,25 @@ extern int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(
 
 static atomic_bool counting;
 static atomic_long count, live;
+static bool spared; /* the one that was to fail */
 static long fail_at;
 static main_fn *real_main;
 
-static bool fails(void)
+/* OpenBLAS does not look whether it got memory, and libgomp ends the program: neither is ours to mend. */
+static bool is_spared(void *caller)
+{
+    Dl_info where;
+    return dladdr(caller, &where) && where.dli_fname &&
+           (strstr(where.dli_fname, "libopenblas") || strstr(where.dli_fname, "libgomp"));
+}
+
+static bool fails(void *caller)
 {
     if (!counting) return false;
     if (++count != fail_at) return false;
+    spared = is_spared(caller);
     errno = ENOMEM;
-    return true;
+    return !spared;
 }
 
 static void *took(void *p)
@@ -48,17 +59,17 @@ static void *took(void *p)
 
 void *malloc(size_t size)
 {
-    return fails() ? NULL : took(__libc_malloc(size));
+    return fails(__builtin_return_address(0)) ? NULL : took(__libc_malloc(size));
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return fails() ? NULL : took(__libc_calloc(n, size));
+    return fails(__builtin_return_address(0)) ? NULL : took(__libc_calloc(n, size));
 }
 
 void *realloc(void *old, size_t size)
 {
-    if (fails()) return NULL;
+    if (fails(__builtin_return_address(0))) return NULL;
     void *p = __libc_realloc(old, size);
     if (counting && !old && p) live++;
     if (counting && old && size == 0) live--;
@@ -67,7 +78,7 @@ void *realloc(void *old, size_t size)
 
 void *memalign(size_t align, size_t size)
 {
-    return fails() ? NULL : took(__libc_memalign(align, size));
+    return fails(__builtin_return_address(0)) ? NULL : took(__libc_memalign(align, size));
 }
 
 void *aligned_alloc(size_t align, size_t size)
@@ -96,7 +107,7 @@ static void tell(void)
     counting = false;
     FILE *f = path ? fopen(path, "w") : NULL;
     if (!f) return;
-    snprintf(line, sizeof line, "%ld %ld\n", (long)count, (long)live);
+    snprintf(line, sizeof line, "%ld %ld %d\n", (long)count, (long)live, spared);
     fputs(line, f);
     fclose(f);
 }
