@@ -8,6 +8,7 @@
 #                   optional parts, the quick ones
 #   make faults     every allocation, open, write, fsync, rename and close of 30 commands fails once (docs/reliability.md)
 #   make abuse      400 data sets that numbers go wrong on: a certified answer or a clear refusal?
+#   make kills      500 times kill -9, and on to the same end
 #   make mutants    do the tests notice? (tests/mutants)
 #   make corpus     2,500 problems, a fifth of them badly placed: is a claim of training ever refuted?
 #   make bench      benchmarks (bench/README.md)
@@ -21,7 +22,7 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo python asan clang ci mutants faults abuse corpus bench install deb format format-check tidy clean
+.PHONY: all setup build test demo python asan clang ci mutants faults abuse kills corpus bench install deb format format-check tidy clean
 
 all: build
 
@@ -67,6 +68,9 @@ faults: build
 
 abuse: build
 	@tests/abuse.py $(BUILD)/cli/bdml 400
+
+kills: build
+	@tests/kills.py $(BUILD)/cli/bdml data 500
 
 corpus: build
 	@tests/claims_corpus.py $(BUILD)/cli/bdml $(BUILD)/check/bdml-check 2000 500 50

@@ -418,7 +418,7 @@ static void text_of_others_is_shown(void **state)
                  {"\xe2\x80\xae", "\\xe2\\x80\\xae"},          /* right to left from here */
                  {"\xff\xc3(", "\\xff\\xc3("},                 /* no UTF-8 */
                  {"\xc0\x9b", "\\xc0\\x9b"},                   /* ESC in two bytes */
-                 {"\xe0\x80\x9b", "\\xe0\\x80\\x9b"},          /* and in three */
+                 {"\xe0\x81\x81", "\\xe0\\x81\\x81"},          /* A in three */
                  {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* half of a pair */
                  {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* beyond the last */
                  {"end \xe6\x97", "end \\xe6\\x97"}};
