@@ -155,10 +155,39 @@ static void test_eigenvectors(void **state)
     }
 }
 
+/* A Gram matrix with many more columns than rank, some of them empty, as pictures have: what rounding leaves of the
+ * eigenvalues 0 must not keep the method from ending. */
+static void test_eigenvalues_of_low_rank(void **state)
+{
+    enum { D = 300, RANK = 10 };
+    (void)state;
+    bdml_rng rng = bdml_rng_make(6, 0);
+    double *x = calloc((size_t)RANK * D, sizeof *x);
+    long double *a = calloc((size_t)D * D, sizeof *a), l[D], trace = 0.0L, sum = 0.0L;
+    for (int k = 0; k < RANK; k++)
+        for (int j = 0; j < D; j++)
+            if (j % 7 > 1) x[k * D + j] = floor(255.0 * pow(bdml_rng_uniform(&rng), 1.0 + j % 5));
+    for (int i = 0; i < D; i++) {
+        for (int j = 0; j < D; j++)
+            for (int k = 0; k < RANK; k++)
+                a[i * D + j] += (long double)x[k * D + i] * x[k * D + j] / 3.0L;
+        trace += a[i * D + i];
+    }
+    check_true(bdml_plain_eigenvalues(D, a, l));
+    for (int i = 0; i < D; i++) {
+        check_true(fabsl(l[i]) <= 1e-15L * trace || i >= D - RANK);
+        sum += l[i];
+    }
+    check_close((double)(sum / trace), 1.0, 1e-15);
+    free(x);
+    free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(test_eigenvalues),
+        handle_test(test_eigenvalues_of_low_rank),
         cmocka_unit_test(test_eigenvalues_exact),
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_eigenvectors),

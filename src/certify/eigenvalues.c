@@ -40,13 +40,17 @@ static void tridiagonalise(int n, long double *a, long double *diag, long double
 #undef A
 }
 
-/* Eigenvalues of the tridiagonal matrix into diag, unsorted; sub has n places, the last is spare. */
+/* Eigenvalues of the tridiagonal matrix into diag, unsorted; sub has n places, the last is spare. The matrix splits where
+ * a coupling is lost beside its neighbours, or beside the whole matrix: that moves no eigenvalue by more than the
+ * reduction has, and where eigenvalues are 0 the neighbours are rounding error themselves. */
 static bool implicit_ql(int n, long double *diag, long double *sub)
 {
+    long double size = 0.0L;
+    for (int i = 0; i < n; i++) size = fmaxl(size, fabsl(diag[i]) + fabsl(sub[i]));
     for (int l = 0; l < n; l++) {
         for (int sweep = 0;; sweep++) {
             int m = l;
-            while (m + 1 < n &&
+            while (m + 1 < n && fabsl(sub[m]) > LDBL_EPSILON * size &&
                    fabsl(sub[m]) > LDBL_EPSILON * (fabsl(diag[m]) + fabsl(diag[m + 1])))
                 m++;
             if (m == l) break;
