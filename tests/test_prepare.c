@@ -159,11 +159,11 @@ static void columns_out_of_range_are_refused(void **state)
     data->x[1] = 0.9e-70;
     check_fails(h, bdml_dataset_check_size(h, o, data), BDML_ERR_DATA,
                 "multiply the column by 1e+70");
-    data->x[1] = 1e13, data->x[5] = 1e13 + 11;
+    data->x[1] = 1e13, data->x[5] = 1e13 + 1.1;
     check_ok(h, bdml_dataset_check_size(h, o, data));
-    data->x[5] = 1e13 + 9;
+    data->x[5] = 1e13 + 0.9;
     check_fails(h, bdml_dataset_check_size(h, o, data), BDML_ERR_DATA,
-                "varies by 9 about 1e+13, which rounding takes away from a metric; subtract 1e+13");
+                "varies by 0.9 about 1e+13, which rounding takes away from a metric; subtract 1e+13");
     check_ok(h, bdml_set(h, "scale", "zscore"));
     check_ok(h, bdml_dataset_check_size(h, o, data));
     bdml_free_dataset(data);

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 static const double LARGEST = 1e70, LEAST = 1e-70;
-/* Means have errors of about this share of the numbers when a million of them are summed up; a hundredth of the
- * range is still known then. */
-static const double ROUNDING = 1e-12;
+/* Numbers beside which a range of this share is left with fewer than ten bits: a metric of it says nothing. */
+static const double ROUNDING = 1e-13;
 /* A column that varies less than this, relative to its size, is constant but for rounding. */
 static const double CONSTANT = 16 * DBL_EPSILON;
 
