@@ -145,6 +145,30 @@ static void fixed_problems_take_few_steps(void **state)
     }
 }
 
+/* Newton's method takes hard problems of many dimensions too: steps hardly grow with d. Those of 120 have more numbers
+ * in the eigenbasis than are held at a time. */
+static void dimensions_cost_few_steps(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        int d, m;
+        double K;
+        int64_t most;
+    } job[] = {{40, 150, 10, 150}, {120, 300, 10, 200}, {120, 300, 1e4, 200}};
+    check_ok(h, bdml_set(h, "threads", "1")); /* small products: two would wait for each other */
+    for (size_t k = 0; k < sizeof job / sizeof *job; k++) {
+        toy T = make_toy(h, 710, 2 * job[k].d, job[k].d, job[k].d, job[k].m, "p");
+        bdml_solve_settings s = hard_settings(job[k].K, INFINITY, 1e-5);
+        bdml_solve_result r;
+        s.max_iter = job[k].most + 50;
+        solve_toy(h, &T, &s, false, &r);
+        check_true(r.outcome == BDML_OPTIMAL);
+        check_true(r.iterations <= job[k].most);
+        bdml_solve_result_free(&r);
+        toy_free(&T);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +177,7 @@ int main(void)
         handle_test(a_lower_end_needs_the_trace_of_the_upper),
         handle_test(a_gap_of_1e_12_is_reached),
         handle_test(fixed_problems_take_few_steps),
+        handle_test(dimensions_cost_few_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

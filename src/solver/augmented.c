@@ -23,9 +23,9 @@ static const double STALL_SHARE = 0.9;
 
 enum {
     STALL_LEAST = 5000,
-    AIM_ROUNDS = 10,   /* without success, then aim less far */
-    LEAST_STEPS = 5,   /* of a round: a certificate costs about one step */
-    MOST_STEPS = 200,  /* of a round, then the centre moves anyway */
+    AIM_ROUNDS = 10,  /* without success, then aim less far */
+    LEAST_STEPS = 5,  /* of a round: a certificate costs about one step */
+    MOST_STEPS = 200, /* of a round, then the centre moves anyway */
     SMOOTH_STEPS = 5, /* of a round of the squared hinge */
 };
 

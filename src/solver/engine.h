@@ -115,13 +115,13 @@ typedef struct bdml_active {
 /* Semismooth Newton method (newton.c). */
 typedef struct bdml_newton {
     int room;        /* free constraints at most; 0: the method is not used */
-    size_t width;    /* numbers of a constraint in the eigenbasis */
+    size_t stripe;   /* numbers of V that are held at a time */
     int count;       /* free constraints of all ranks, room + 1: too many; by rank: */
     int first, mine; /* those of this one, and their places in its active list */
     int64_t *free;
     double *counts;         /* of each rank */
     double *q, *u, *y;      /* room: of every free constraint, at the beginning of a step */
-    double *V, *H, *factor; /* width x room; room x room */
+    double *V, *H, *factor; /* stripe; room x room */
     double *far, *near;     /* r x room: differences, rotated */
     double *raw;            /* r x room */
     bdml_derivative D;      /* of the projection */

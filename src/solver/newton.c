@@ -33,11 +33,12 @@ static const double RIDGE = 1e-9, RIDGE_RAISE = 100.0, RIDGE_MOST = 1e-2;
 static const double ARMIJO = 1e-4;
 
 enum {
-    MOST_ROOM = 1500,        /* free constraints at most */
-    MOST_NUMBERS = 12000000, /* of V: 96 MB */
-    MOST_NEWTON = 30,        /* steps of a round */
-    MOST_HALVINGS = 30,      /* of a step */
-    BOUND_PASSES = 4,        /* solves of a step, as variables at their bounds drop out */
+    MOST_ROOM = 1500,   /* free constraints at most */
+    STRIPE = 1 << 18,   /* numbers of V at a time, or one column of the eigenbasis */
+    MOST_NEWTON = 30,   /* steps of a round */
+    MOST_HALVINGS = 30, /* of a step */
+    FEW_HALVINGS = 2,   /* more, and the next system gets a larger ridge */
+    BOUND_PASSES = 4,   /* solves of a step, as variables at their bounds drop out */
     FIRST_ORDER_SHARE =
         12, /* change over when the steps so far cost as much as so many of Newton's */
     FIRST_ORDER_MOST = 1500, /* steps without a feasible point, then change over anyway */
@@ -53,37 +54,25 @@ bdml_status bdml_newton_init(bdml_engine *e)
     bdml_newton *n = &e->newton;
     size_t r = (size_t)e->X.r, m = (size_t)e->scaled.terms.space.total;
 
-    n->width = e->X.ops->width(e->X.r);
-    size_t room = BDML_MIN(MOST_NUMBERS / n->width, (size_t)MOST_ROOM);
-    room = BDML_MIN(room, m);
+    size_t room = BDML_MIN((size_t)MOST_ROOM, m);
     bool smooth = !e->s->hard && e->s->loss == BDML_LOSS_SQUARED_HINGE;
-    /* an optimum has some multiple of r tight constraints: less room is of no use */
-    if (smooth || !e->scaled.set.ops->face || room < BDML_MIN(4 * r, m)) return BDML_OK;
+    if (smooth || !e->scaled.set.ops->face) return BDML_OK;
     n->room = (int)room;
+    n->stripe = BDML_MAX((size_t)STRIPE, r * room);
     const struct {
         double **array;
         size_t numbers;
     } wanted[] = {
-        {&n->V, n->width * room},
-        {&n->H, room * room},
-        {&n->factor, room * room},
-        {&n->far, r * room},
-        {&n->near, r * room},
-        {&n->raw, r * room},
-        {&n->D.root, r * r},
-        {&n->D.mid, r},
-        {&n->D.c, r},
-        {&n->D.tau, r},
-        {&n->along_c, room},
-        {&n->along_tau, room},
-        {&n->gradient, room},
-        {&n->step, room},
-        {&n->q, room},
-        {&n->u, room},
-        {&n->y, room},
-        {&n->counts, (size_t)e->p->comm->size},
+        {&n->V, n->stripe},   {&n->H, room * room}, {&n->factor, room * room},
+        {&n->far, r * room},  {&n->near, r * room}, {&n->raw, r * room},
+        {&n->D.root, r * r},  {&n->D.mid, r},       {&n->D.c, r},
+        {&n->D.tau, r},       {&n->along_c, room},  {&n->along_tau, room},
+        {&n->gradient, room}, {&n->step, room},     {&n->q, room},
+        {&n->u, room},        {&n->y, room},        {&n->counts, (size_t)e->p->comm->size},
     };
     BDML_NEW(e->h, n->free, room);
+    BDML_NEW(e->h, n->D.first, r);
+    BDML_NEW(e->h, n->D.last, r);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         /* not cleared: memory that is never touched costs nothing */
         *wanted[i].array = bdml_alloc(e->h, wanted[i].numbers, sizeof(double));
@@ -100,6 +89,8 @@ void bdml_newton_free(bdml_newton *n)
                         n->along_c, n->along_tau, n->gradient, n->step,  n->y,    n->counts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(n->free);
+    free(n->D.first);
+    free(n->D.last);
 }
 
 bool bdml_newton_pays(const bdml_engine *e)
@@ -113,7 +104,8 @@ bool bdml_newton_pays(const bdml_engine *e)
     if (free > n->room) return false;
     double first_order =
         ops->work(e->X.r) + 4.0 * e->active.terms.space.total * ops->row_work(e->X.r);
-    double newton = free * free * ((double)n->width + free / 3.0) + 4.0 * first_order;
+    double width = (double)ops->width(&e->X);
+    double newton = free * free * (width + free / 3.0) + 4.0 * first_order;
     return e->dual.warm || iterations * first_order > FIRST_ORDER_SHARE * newton;
 }
 
@@ -216,10 +208,9 @@ static void rotate(bdml_engine *e, const int32_t *pair, double *to)
     e->X.ops->rotate(r, e->at.T, n->count, n->raw, to);
 }
 
-/* Column k of V, and the diagonal of constraint k in the eigenbasis against c and tau. */
-static void weigh(const bdml_matrices *X, bdml_newton *n, int k)
+/* The diagonal of constraint k in the eigenbasis against c and tau. */
+static void weigh(int r, bdml_newton *n, int k)
 {
-    int r = X->r;
     const double *f = COL(n->far, r, k), *g = COL(n->near, r, k);
     double c = 0.0, tau = 0.0;
     for (int i = 0; i < r; i++) {
@@ -229,7 +220,38 @@ static void weigh(const bdml_matrices *X, bdml_newton *n, int k)
     }
     n->along_c[k] = c;
     n->along_tau[k] = tau;
-    X->ops->column(r, &n->D, f, g, n->V + (size_t)k * n->width);
+}
+
+/* Columns of the eigenbasis from `from` on that fit into a stripe of V: up to which, and its height. */
+static int stripe_end(int r, const bdml_newton *n, int from, size_t *height)
+{
+    size_t most = n->stripe / (size_t)n->count;
+    int to = from;
+    *height = 0;
+    for (; to < r; to++) {
+        size_t more = (size_t)(n->D.last[to] - n->D.first[to]);
+        if (*height + more > most) break;
+        *height += more;
+    }
+    return to;
+}
+
+/* Lower triangle of sigma V'V, V in stripes: the memory that it takes does not grow with r. */
+static void add_products(bdml_engine *e)
+{
+    bdml_newton *n = &e->newton;
+    int m = n->count, r = e->X.r;
+    size_t height;
+    double kept = 0.0;
+    for (int from = 0, to; from < r; from = to, kept = 1.0) {
+        to = stripe_end(r, n, from, &height);
+        size_t entries = height * (size_t)m;
+#pragma omp parallel for schedule(static) num_threads(bdml_threads(e->h)) if (entries > 1000000)
+        for (int k = 0; k < m; k++)
+            e->X.ops->entries(r, &n->D, from, to, COL(n->far, r, k), COL(n->near, r, k),
+                              n->V + (size_t)k * height);
+        bdml_la_syrk('T', m, (int)height, n->sigma, n->V, BDML_MAX((int)height, 1), kept, n->H, m);
+    }
 }
 
 /* Lower triangle of H = sigma (V'V + c c' - tau tau') + diag(q) + ridge. */
@@ -241,10 +263,8 @@ static void assemble(bdml_engine *e, double residual)
     e->X.ops->derivative(&e->X, &e->scaled.set, &n->D);
     rotate(e, e->p->c->far, n->far);
     rotate(e, e->p->c->near, n->near);
-#pragma omp parallel for schedule(static) \
-    num_threads(bdml_threads(e->h)) if ((size_t)m * n->width > 1000000)
-    for (int k = 0; k < m; k++) weigh(&e->X, n, k);
-    bdml_la_syrk('T', m, (int)n->width, n->sigma, n->V, (int)n->width, 0.0, n->H, m);
+    for (int k = 0; k < m; k++) weigh(e->X.r, n, k);
+    add_products(e);
     for (int j = 0; j < m; j++) {
         double *column = COL(n->H, m, j);
         double c = n->sigma * n->along_c[j], tau = n->sigma * n->along_tau[j];
@@ -295,14 +315,16 @@ static double stepped(const bdml_newton *n, int j, double t)
 
 /* Largest t = 1, 1/2, ... that raises Phi enough; the new y is left in y_z, and M, S are those
  * of it. */
-static bdml_status line_search(bdml_engine *e, const double *y, double *phi, bool *moved)
+static bdml_status line_search(bdml_engine *e, const double *y, double *phi, bool *moved,
+                               int *halvings)
 {
     bdml_active *a = &e->active;
     bdml_newton *n = &e->newton;
     double t = 1.0, at = *phi;
     *moved = false;
-    for (int tries = 0; tries < MOST_HALVINGS && !*moved; tries++, t *= 0.5) {
+    for (*halvings = -1; *halvings < MOST_HALVINGS && !*moved; t *= 0.5) {
         double rise = 0.0;
+        ++*halvings;
         bdml_cvec_copy(&a->terms.space, y, a->y_z);
         for (int j = 0; j < n->count; j++) rise += n->gradient[j] * (stepped(n, j, t) - n->y[j]);
         for (int j = 0; j < n->mine; j++) a->y_z[n->free[j]] = stepped(n, n->first + j, t);
@@ -339,18 +361,20 @@ static bdml_status newton_step(bdml_engine *e, double residual, double *phi, boo
 {
     bdml_active *a = &e->active;
     bdml_newton *n = &e->newton;
+    int halvings = 0;
     *moved = false;
     if (n->count > n->room) return BDML_OK;
     gather_free(e);
     for (;;) {
         assemble(e, residual);
-        if (solve(n)) BDML_TRY(line_search(e, a->y0, phi, moved));
+        if (solve(n)) BDML_TRY(line_search(e, a->y0, phi, moved, &halvings));
         if (*moved || n->ridge >= RIDGE_MOST) break;
         n->ridge *= RIDGE_RAISE;
         BDML_TRY(evaluate(e, a->y0, phi)); /* the eigenvectors of y0 again */
     }
     if (!*moved) return evaluate(e, a->y0, phi);
-    n->ridge = BDML_MAX(RIDGE, n->ridge / RIDGE_RAISE);
+    n->ridge = halvings > FEW_HALVINGS ? BDML_MIN(RIDGE_MOST, n->ridge * RIDGE_RAISE)
+                                       : BDML_MAX(RIDGE, n->ridge / RIDGE_RAISE);
     double *swap = a->y0;
     a->y0 = a->y_z;
     a->y_z = swap;

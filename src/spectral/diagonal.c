@@ -62,9 +62,11 @@ static bdml_status largest_exact(bdml_matrices *X, const double *A, double *T, d
 
 /* ---- Newton's method -------------------------------------------------------------------------- */
 
-static size_t width(int r)
+static size_t width(const bdml_matrices *X)
 {
-    return (size_t)r;
+    int floor, ceiling;
+    bdml_matrix_ends(X, &floor, &ceiling);
+    return floor == X->r ? 0 : (size_t)(X->r - floor - ceiling);
 }
 
 static void derivative(bdml_matrices *X, const bdml_spectral *set, bdml_derivative *D)
@@ -75,6 +77,10 @@ static void derivative(bdml_matrices *X, const bdml_spectral *set, bdml_derivati
         for (int i = 0; i < X->r; i++) X->sorted[X->order[i]] = vectors[v][i];
         memcpy(vectors[v], X->sorted, sizeof *X->sorted * (size_t)X->r);
     }
+    for (int i = 0; i < X->r; i++) {
+        D->first[i] = i;
+        D->last[i] = i + (D->mid[i] > 0.0);
+    }
 }
 
 static void rotate(int r, const double *Q, int count, const double *f, double *to)
@@ -83,9 +89,12 @@ static void rotate(int r, const double *Q, int count, const double *f, double *t
     memcpy(to, f, sizeof *f * (size_t)r * (size_t)count);
 }
 
-static void column(int r, const bdml_derivative *D, const double *f, const double *g, double *v)
+static void entries(int r, const bdml_derivative *D, int from, int to, const double *f,
+                    const double *g, double *v)
 {
-    for (int i = 0; i < r; i++) v[i] = D->mid[i] * (f[i] * f[i] - g[i] * g[i]);
+    (void)r;
+    for (int i = from; i < to; i++)
+        if (D->last[i] > D->first[i]) *v++ = D->mid[i] * (f[i] * f[i] - g[i] * g[i]);
 }
 
 static double work(int r)
@@ -106,7 +115,7 @@ const bdml_matrix_ops bdml_diagonal_matrices = {
     .width = width,
     .derivative = derivative,
     .rotate = rotate,
-    .column = column,
+    .entries = entries,
     .work = work,
     .row_work = work,
 };

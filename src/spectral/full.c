@@ -24,11 +24,11 @@ static bdml_status eigenvalues(bdml_matrices *X, double *A, double *lambda)
 /* M = base I + sum over the eigenvalues that differ from base of (l_i - base) q_i q_i'.
  * Projections onto bounded distortion leave many eigenvalues at the floor or at the ceiling; the
  * larger of these groups is the base and costs nothing. */
-static void compose_projection(bdml_matrices *X, const double *Q, const double *l, double *M)
+static void compose_projection(bdml_matrices *X, const double *Q, double *M)
 {
-    int r = X->r, lo = 0, hi = 0;
-    while (lo < r && l[lo] == l[0]) lo++;
-    while (hi < r && l[r - 1 - hi] == l[r - 1]) hi++;
+    int r = X->r, lo, hi;
+    const double *l = X->l;
+    bdml_matrix_ends(X, &lo, &hi);
     double base = lo >= hi ? l[0] : l[r - 1];
     int from = lo >= hi ? lo : 0, to = lo >= hi ? r : r - hi;
     double sign = lo >= hi ? 1.0 : -1.0;
@@ -51,7 +51,7 @@ static bdml_status project(bdml_matrices *X, const bdml_spectral *set, double *A
 {
     BDML_TRY(bdml_la_eigh(X->h, X->r, A, X->lambda, true, &X->eigen));
     set->ops->project(set, X->lambda, X->l);
-    compose_projection(X, A, X->l, M);
+    compose_projection(X, A, M);
     return BDML_OK;
 }
 
@@ -92,9 +92,16 @@ static bdml_status largest_exact(bdml_matrices *X, const double *A, double *T, d
 
 /* ---- Newton's method -------------------------------------------------------------------------- */
 
-static size_t width(int r)
+static size_t triangle(int r)
 {
     return (size_t)r * ((size_t)r + 1) / 2;
+}
+
+static size_t width(const bdml_matrices *X)
+{
+    int floor, ceiling;
+    bdml_matrix_ends(X, &floor, &ceiling);
+    return floor == X->r ? 0 : triangle(X->r) - triangle(floor) - triangle(ceiling);
 }
 
 static void derivative(bdml_matrices *X, const bdml_spectral *set, bdml_derivative *D)
@@ -103,14 +110,19 @@ static void derivative(bdml_matrices *X, const bdml_spectral *set, bdml_derivati
     const double *z = X->lambda, *l = X->l;
     set->ops->face(set, z, D->mid, D->c, D->tau);
     double tie = 16.0 * EPS * BDML_MAX(fabs(z[0]), fabs(z[r - 1]));
-    for (int j = 0; j < r; j++)
+    for (int j = 0; j < r; j++) {
+        D->first[j] = D->last[j] = 0;
         for (int i = 0; i <= j; i++) {
             double gap = z[j] - z[i];
             double ratio = i == j      ? D->mid[i]
                            : gap > tie ? (l[j] - l[i]) / gap
                                        : D->mid[i] * D->mid[j];
             COL(D->root, r, j)[i] = sqrt(BDML_MAX(ratio, 0.0) * (i == j ? 1.0 : 2.0));
+            if (!(ratio > 0.0)) continue;
+            if (D->last[j] == 0) D->first[j] = i;
+            D->last[j] = i + 1;
         }
+    }
 }
 
 static void rotate(int r, const double *Q, int count, const double *f, double *to)
@@ -118,11 +130,12 @@ static void rotate(int r, const double *Q, int count, const double *f, double *t
     bdml_la_gemm('T', 'N', r, count, r, 1.0, Q, r, f, r, 0.0, to, r);
 }
 
-static void column(int r, const bdml_derivative *D, const double *f, const double *g, double *v)
+static void entries(int r, const bdml_derivative *D, int from, int to, const double *f,
+                    const double *g, double *v)
 {
-    for (int j = 0; j < r; j++) {
+    for (int j = from; j < to; j++) {
         const double *root = COL(D->root, r, j);
-        for (int i = 0; i <= j; i++) *v++ = root[i] * (f[i] * f[j] - g[i] * g[j]);
+        for (int i = D->first[j]; i < D->last[j]; i++) *v++ = root[i] * (f[i] * f[j] - g[i] * g[j]);
     }
 }
 
@@ -150,7 +163,7 @@ const bdml_matrix_ops bdml_full_matrices = {
     .width = width,
     .derivative = derivative,
     .rotate = rotate,
-    .column = column,
+    .entries = entries,
     .work = work,
     .row_work = row_work,
 };

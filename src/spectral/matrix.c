@@ -33,6 +33,16 @@ void bdml_matrices_free(bdml_matrices *X)
     bdml_lanczos_ws_free(&X->lanczos);
 }
 
+void bdml_matrix_ends(const bdml_matrices *X, int *floor, int *ceiling)
+{
+    const double *l = X->l;
+    int r = X->r, lo = 0, hi = 0;
+    while (lo < r && l[lo] == l[0]) lo++;
+    while (hi < r && l[r - 1 - hi] == l[r - 1]) hi++;
+    *floor = lo;
+    *ceiling = hi;
+}
+
 void bdml_matrix_identity(const bdml_matrices *X, double value, double *M)
 {
     memset(M, 0, sizeof *M * X->size);

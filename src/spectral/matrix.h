@@ -19,10 +19,12 @@ typedef struct bdml_matrices bdml_matrices;
 
 /* Derivative of the projection at a decomposed matrix (eq. 24): on the diagonal of the eigenbasis
  * diag(mid) + c c' - tau tau', off it divided differences, of which root holds the square roots (times
- * sqrt 2: one triangle stands for both). Diagonal form: by coordinate, no root. */
+ * sqrt 2: one triangle stands for both). Diagonal form: by coordinate, no root. Between two eigenvalues
+ * at the floor, or two at the ceiling, the root is 0: of column j the rows first[j] .. last[j]-1 are left. */
 typedef struct bdml_derivative {
     double *mid, *c, *tau; /* r */
     double *root;          /* r*r */
+    int *first, *last;     /* r */
 } bdml_derivative;
 
 typedef struct bdml_matrix_ops {
@@ -50,11 +52,13 @@ typedef struct bdml_matrix_ops {
                                  double *theta);
 
     /* Newton's method on the eigenbasis that `project` left. */
-    size_t (*width)(int r); /* numbers of a constraint there */
+    /* Numbers of a constraint there that count, by the eigenvalues X->l: the sum of last - first, but for ties. */
+    size_t (*width)(const bdml_matrices *X);
     void (*derivative)(bdml_matrices *X, const bdml_spectral *set, bdml_derivative *D);
     void (*rotate)(int r, const double *Q, int count, const double *f, double *to); /* Q'f */
-    /* Entries of f f' - g g', f and g rotated, weighted by D: `width` numbers. */
-    void (*column)(int r, const bdml_derivative *D, const double *f, const double *g, double *v);
+    /* Entries of f f' - g g', f and g rotated, weighted by D: those that count of columns from .. to-1. */
+    void (*entries)(int r, const bdml_derivative *D, int from, int to, const double *f,
+                    const double *g, double *v);
     /* Multiplications of a decomposition, and of a constraint's value: roughly, to compare methods by. */
     double (*work)(int r);
     double (*row_work)(int r);
@@ -87,6 +91,9 @@ static inline int bdml_matrix_first(const bdml_matrices *X, int j)
 {
     return X->height == X->r ? 0 : j;
 }
+
+/* Eigenvalues X->l at the floor, and at the ceiling. */
+void bdml_matrix_ends(const bdml_matrices *X, int *floor, int *ceiling);
 
 /* M = value I */
 void bdml_matrix_identity(const bdml_matrices *X, double value, double *M);
