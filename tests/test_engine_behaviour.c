@@ -79,6 +79,41 @@ static void collapse_is_at_the_threshold(void **state)
         }
 }
 
+/* A weight that is given does not need the threshold: without it the same metric, to the bit, from the identity, from the
+ * direction of C0 where the identity collapses (impostors nearer than targets), and from a warm start. */
+static void threshold_is_not_needed(void **state)
+{
+    bdml_handle *h = *state;
+    double x[] = {0, 0, 3, 0, 0, 1}; /* d(0,1) = 9 M_00, d(0,2) = M_11 */
+    int32_t row[2][3] = {{0, 2, 1}, {0, 1, 2}}, target[2][2] = {{0, 2}, {0, 1}};
+    for (int collapses = 0; collapses < 2; collapses++) {
+        toy T = {.n = 3, .d = 2, .x = x};
+        check_ok(h, bdml_constraints_from_arrays(h, 3, 1, target[collapses], 0, NULL, 1,
+                                                 row[collapses], &T.c));
+        bdml_solve_settings s = bdml_solve_defaults();
+        bdml_solve_result first, r[2];
+        s.K = 100;
+        s.softness = 1000; /* beyond the threshold along the identity, where there is one */
+        solve_toy(h, &T, &s, false, &first);
+        s.C = first.C;
+        for (int warm = 0; warm < 2; warm++) {
+            s.warm_metric = warm ? first.m : NULL;
+            for (int skip = 0; skip < 2; skip++) {
+                s.skip_threshold = skip;
+                solve_toy(h, &T, &s, false, &r[skip]);
+                check_true(r[skip].outcome == BDML_OPTIMAL && !r[skip].collapsed);
+            }
+            check_true(r[0].C0 == first.C0 && isnan(r[1].C0) == (warm || !collapses));
+            assert_memory_equal(r[0].m, r[1].m, sizeof *r[0].m * (size_t)(T.d * T.d));
+            check_true(r[0].iterations == r[1].iterations);
+            bdml_solve_result_free(&r[0]);
+            bdml_solve_result_free(&r[1]);
+        }
+        bdml_solve_result_free(&first);
+        bdml_free_constraints(T.c);
+    }
+}
+
 /* ---- scaling -------------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
@@ -374,6 +409,7 @@ int main(void)
         handle_test(contradictions_are_proven_and_named),
         handle_test(identical_points_are_a_proof),
         handle_test(collapse_is_at_the_threshold),
+        handle_test(threshold_is_not_needed),
         handle_test(typical_margin_is_one),
         handle_test(warm_start_is_shorter),
         handle_test(brackets_are_nested),

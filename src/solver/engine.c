@@ -36,7 +36,10 @@ static bdml_status set_weight(bdml_engine *e)
             e->h, BDML_ERR_DATA,
             "every constraint is about a point and itself, or one distance and itself: no "
             "metric meets any of them");
-    BDML_TRY(bdml_collapse_threshold(e, &scaled->C0));
+    if (e->s->C > 0.0 && e->s->skip_threshold)
+        scaled->C0 = NAN;
+    else
+        BDML_TRY(bdml_collapse_threshold(e, &scaled->C0));
     scaled->C = e->s->C > 0.0 ? e->s->C : e->s->softness * scaled->C0;
     if (!isfinite(scaled->C))
         return bdml_fail(
@@ -49,7 +52,8 @@ static bdml_status set_weight(bdml_engine *e)
 static bdml_status start(bdml_engine *e, double *ws)
 {
     BDML_TRY(set_weight(e));
-    memcpy(e->at.Z, e->at.M, sizeof *e->at.M * e->X.size); /* direction of C0 */
+    if (!isnan(e->scaled.C0)) /* the direction of C0 */
+        memcpy(e->at.Z, e->at.M, sizeof *e->at.M * e->X.size);
     bdml_scale(&e->scaled, &e->p->A, e->s, e->dual.y_try);
     if (e->s->hard) trivial_proof(&e->p->A, &e->scaled.terms, &e->proof);
     BDML_TRY(objective_density(e));

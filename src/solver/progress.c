@@ -8,6 +8,7 @@ void bdml_table_header(bdml_engine *e)
 {
     bdml_handle *h = e->h;
     const bdml_solve_settings *s = e->s;
+    char times[40] = "";
     if (!h->log) return;
     bdml_log(h, BDML_LOG_TABLE, "%s", RULE);
     bdml_log(h, BDML_LOG_TABLE, " bdml %s   certified solver, %s", bdml_version(),
@@ -18,10 +19,12 @@ void bdml_table_header(bdml_engine *e)
     if (s->hard)
         bdml_log(h, BDML_LOG_TABLE, " settings  hard, K %g, R %g, mu %g, gap %g, max_iter %lld",
                  s->K, s->trace, s->margin, s->gap, (long long)s->max_iter);
-    else
-        bdml_log(h, BDML_LOG_TABLE, " settings  %s, C %.4g = %.3g C0, K %g, R %g, mu %g, gap %g",
-                 s->loss == BDML_LOSS_HINGE ? "hinge" : "squared hinge", e->scaled.C,
-                 e->scaled.C / e->scaled.C0, s->K, s->trace, s->margin, s->gap);
+    if (!isnan(e->scaled.C0))
+        bdml_snprintf(h->c_locale, times, sizeof times, " = %.3g C0", e->scaled.C / e->scaled.C0);
+    if (!s->hard)
+        bdml_log(h, BDML_LOG_TABLE, " settings  %s, C %.4g%s, K %g, R %g, mu %g, gap %g",
+                 s->loss == BDML_LOSS_HINGE ? "hinge" : "squared hinge", e->scaled.C, times, s->K,
+                 s->trace, s->margin, s->gap);
     bdml_log(h, BDML_LOG_TABLE, "%s", RULE);
     bdml_log(h, BDML_LOG_TABLE,
              "  iter        upper        lower       gap   pri res   dua res   active     time");

@@ -40,6 +40,7 @@ typedef struct bdml_solve_settings {
     bdml_loss loss;                /* of the soft form */
     double softness;               /* C as a multiple of the collapse threshold C0; > 0 */
     double C;                      /* when > 0: C itself, and softness is not read */
+    bool skip_threshold;           /* with C: C0, eigenproblems for reports alone, is left NaN */
     double gap;                    /* stop at (upper - lower) <= gap * |upper|; > 0 */
     int64_t max_iter;              /* projections at most; >= 1 */
     const double *warm_metric;     /* d*d (or d when diagonal), or NULL */

@@ -61,6 +61,7 @@ bdml_status bdml_start_point(bdml_engine *e, double *ws)
         } else {
             double t = best_multiple(e);
             if (t <= 0.0) {
+                if (isnan(e->scaled.C0)) BDML_TRY(bdml_collapse_threshold(e, &e->scaled.C0));
                 memcpy(at->M, at->Z, sizeof *at->M * e->X.size);
                 bdml_engine_forward(e, at->M, e->dual.v);
                 t = best_multiple(e);

@@ -61,6 +61,7 @@ static bdml_status solve(bdml_sweep *w, bdml_chain *q, aim a)
     if (!q->solved) BDML_TRY(bdml_fit_problem(f, q->c, q->precise, &q->problem, &q->s));
     if (!q->solved || q->s.softness != a.weight)
         BDML_TRY(bdml_fit_weigh(f, q->c, q->problem, a.weight, &q->s));
+    q->s.skip_threshold = !w->precise; /* else any solve may be cut short and be the one reported */
     q->s.K = a.K;
     q->s.warm_metric = !q->solved ? q->start : bdml_is_usable(&q->r) ? q->r.m : NULL;
     BDML_TRY(bdml_fit_solve(f, q->c, q->problem, q->precise, &q->s, &r));
