@@ -125,7 +125,7 @@ static bdml_status parse_long(cli *c, const char *word, words *w)
 {
     size_t n = strcspn(word, "=");
     const char *value = word[n] ? word + n + 1 : NULL;
-    const bdml_option *o = cli_option_find(word, n);
+    const bdml_option *o = cli_option_of(c->command, word, n);
 
     if (!o && strncmp(word, "no-", 3) == 0 && !value) {
         o = cli_option_find(word + 3, n - 3);

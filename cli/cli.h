@@ -116,6 +116,8 @@ int cli_option_count(void);
 const bdml_option *cli_option_at(int i);   /* library first, then the command's own */
 const bdml_option *cli_option_own(int id); /* row of cli/options.def */
 const bdml_option *cli_option_find(const char *name, size_t n); /* or NULL */
+/* The same, and of two of one name (a command's own before the library's) that which the command takes. */
+const bdml_option *cli_option_of(const cli_command *command, const char *name, size_t n);
 const bdml_option *cli_option_everyday(int i); /* those that help shows first; NULL past the end */
 char cli_option_short(const bdml_option *o);   /* 'o' for --output, '\0' = none */
 const bdml_option *cli_option_by_short(char letter);

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static bdml_status need_output(cli *c, const char *output)
 {
@@ -69,13 +70,39 @@ done:
     return status;
 }
 
-bdml_status cli_export(cli *c)
+/* The file to write, the caller's: as asked, or MODEL with the ending of the format that is named. */
+static bdml_status name_output(cli *c, char **name)
+{
+    const char *output = cli_text_of(c, CLI_OPT_OUTPUT), *model = c->argument[0];
+    const char *format = cli_text_of(c, CLI_OPT_EXPORT_FORMAT);
+    bool any = strcmp(format, "auto") == 0, open = strcmp(output, "-") == 0 && format[0] == 'c';
+    int stem = (int)strlen(model) - (client_ends_in(model, ".bdml") ? 5 : 0);
+    char ending[16];
+
+    snprintf(ending, sizeof ending, ".%s", format);
+    if (c->own[CLI_OPT_CERTIFICATE].i && !any)
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "a certificate is text of its own: --certificate takes no --format");
+    if (any) TRY(need_output(c, output));
+    if (!any && output[0] && !open && !client_ends_in(output, ending))
+        return client_fail(c->h, BDML_ERR_ARGUMENT,
+                           "%s: a file of --format %s ends in %s; leave -o out and it is %.*s%s",
+                           output, format, ending, stem, model, ending);
+    size_t size = strlen(output) + strlen(model) + sizeof ending;
+    if (!(*name = client_alloc(c->h, size, 1))) return BDML_ERR_MEMORY;
+    if (output[0])
+        snprintf(*name, size, "%s", output);
+    else
+        snprintf(*name, size, "%.*s%s", stem, model, ending);
+    return BDML_OK;
+}
+
+static bdml_status export_to(cli *c, const char *output)
 {
     bdml_status status = BDML_OK;
-    const char *output = cli_text_of(c, CLI_OPT_OUTPUT), *what = cli_text_of(c, CLI_OPT_WHAT);
+    const char *what = cli_text_of(c, CLI_OPT_WHAT);
     bdml_model *model = NULL;
 
-    GO(need_output(c, output));
     if (c->own[CLI_OPT_CERTIFICATE].i) return export_certificate(c, output);
     if (serves(output)) return export_affine(c, output);
     if (strcmp(output, "-") != 0 && !client_ends_in(output, ".npy") &&
@@ -100,6 +127,15 @@ bdml_status cli_export(cli *c)
                      bdml_model_metric_dimension(model), output);
 done:
     bdml_free_model(model);
+    return status;
+}
+
+bdml_status cli_export(cli *c)
+{
+    char *output = NULL;
+    bdml_status status = name_output(c, &output);
+    if (status == BDML_OK) status = export_to(c, output);
+    free(output);
     return status;
 }
 

@@ -245,9 +245,10 @@ static const cli_command commands[] = {
      "paper's Figure 1, which needs no result). RUN: what a command printed with --json.",
      COMMON "output figure", "bdml plot wine.json --figure errors -o errors.pdf", cli_plot,
      CLI_MORE},
-    {"export", "MODEL [DATA]", "-o FILE [--what L|M|inverse] [--certificate]",
+    {"export", "MODEL [DATA]", "-o FILE | --format NAME [--what L|M|inverse] [--certificate]",
      "write the map for other programs, or the certificate",
-     "By the ending of FILE: .npy, .csv or .mat is the matrix L, M or the inverse of L, which "
+     "By --format, or the ending of FILE: .npy, .csv or .mat is the matrix L, M or the inverse of "
+     "L, which "
      "brings "
      "mapped points back; L and M act on prepared "
      "points ('bdml info MODEL' says how they are prepared); .faiss (a LinearTransform), .onnx "
@@ -259,7 +260,7 @@ static const cli_command commands[] = {
      "or a proof (MODEL.proof) is written as text, with the rows of DATA that it is about: the "
      "program bdml-check proves it, with bounds on every rounding error.",
      COMMON "output map serve certificate input",
-     "bdml export wine.bdml --what M -o metric.npy\nbdml export wine.bdml -o wine.onnx\nbdml "
+     "bdml export wine.bdml --what M -o metric.npy\nbdml export wine.bdml --format onnx\nbdml "
      "export wine.bdml wine.csv --certificate "
      "-o "
      "wine.cert",
@@ -308,16 +309,29 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-bool cli_command_takes(const cli_command *command, const bdml_option *o)
+/* By its group, or alone by its name: of two of one name that is the library's. */
+static bool lists(const cli_command *command, const bdml_option *o)
 {
+    bool by_name = cli_option_find(o->name, strlen(o->name)) == o;
     for (const char *p = command->takes; *p;) {
         size_t n = strcspn(p, " ");
         bool single = n > 2 && p[0] == '-';
         const char *word = single ? p + 2 : p, *name = single ? o->name : o->group;
         size_t length = single ? n - 2 : n;
-        if (strlen(name) == length && memcmp(name, word, length) == 0) return true;
+        bool same = strlen(name) == length && memcmp(name, word, length) == 0;
+        if (same && (!single || by_name)) return true;
         p += n;
         p += strspn(p, " ");
     }
     return false;
+}
+
+/* An option of the command's own hides that of the library which has the same name. */
+bool cli_command_takes(const cli_command *command, const bdml_option *o)
+{
+    for (int id = 0; id < CLI_OPT_COUNT; id++) {
+        const bdml_option *own = cli_option_own(id);
+        if (own != o && strcmp(own->name, o->name) == 0 && lists(command, own)) return false;
+    }
+    return lists(command, o);
 }

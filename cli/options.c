@@ -69,13 +69,25 @@ const bdml_option *cli_option_own(int id)
     return id >= 0 && id < CLI_OPT_COUNT ? &own[id] : NULL;
 }
 
+static bool is_called(const bdml_option *o, const char *name, size_t n)
+{
+    return strlen(o->name) == n && memcmp(o->name, name, n) == 0;
+}
+
 const bdml_option *cli_option_find(const char *name, size_t n)
+{
+    for (int i = 0; i < cli_option_count(); i++)
+        if (is_called(cli_option_at(i), name, n)) return cli_option_at(i);
+    return NULL;
+}
+
+const bdml_option *cli_option_of(const cli_command *command, const char *name, size_t n)
 {
     for (int i = 0; i < cli_option_count(); i++) {
         const bdml_option *o = cli_option_at(i);
-        if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
+        if (is_called(o, name, n) && cli_command_takes(command, o)) return o;
     }
-    return NULL;
+    return cli_option_find(name, n);
 }
 
 char cli_option_short(const bdml_option *o)

@@ -459,7 +459,17 @@ for what in L M; do
         works export wine.bdml --what $what -o $what.$ending
     done
 done
-works import L.csv -o L.bdml --header no
+for format in faiss onnx safetensors npy mat csv; do
+    works export wine.bdml --format $format
+    works export wine.bdml -o by-ending.$format
+    ok "export --format $format: what the ending gives" cmp wine.$format by-ending.$format
+    rm wine.$format by-ending.$format
+done
+exits 2 "a file of --format onnx ends in .onnx; leave -o out and it is wine.onnx" \
+    export wine.bdml --format onnx -o wine.faiss
+exits 2 "--certificate takes no --format" export wine.bdml wine.csv --certificate --format npy -o c
+exits 2 "--format must be one of auto|faiss|onnx" export wine.bdml --format arff
+works import L.csv --format csv -o L.bdml --header no
 works import M.npy -o M.bdml --what M
 "$bdml" info wine.bdml --json >one
 for what in L M; do
