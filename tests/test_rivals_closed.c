@@ -101,6 +101,13 @@ static void test_lda_whitens_and_keeps_the_means(void **state)
             check_true(want > 1.0);
             check_close(plain_squared(&means, m, a, b), want, 1e-7 * want);
         }
+    /* of fewer components rca keeps Fisher's directions: as many as classes less one are those of lda */
+    check_ok(h, bdml_set(h, "components", "2"));
+    bdml_model *two = fit(h, data, "rca");
+    assert_int_equal(two->q, 2);
+    check_ok(h, bdml_model_get_metric(h, two, full));
+    for (int e = 0; e < 13 * 13; e++) check_close(full[e], m[e], TOL * m[0]);
+    bdml_free_model(two);
     bdml_free_model(lda);
     bdml_free_model(rca);
     bdml_free_dataset(data);

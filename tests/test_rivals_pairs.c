@@ -336,6 +336,22 @@ static void test_itml_is_the_sources(void **state)
     for (int e = 0; e < 16; e++) check_close(m[e], want[e], 1e-5 * want[0]);
     free(p.z);
     bdml_free_model(model);
+    /* bounds that are given, either of them alone too */
+    for (int k = 0; k < 3; k++) {
+        double near = k < 2 ? 1.25 * u : u, far = k > 0 ? 0.75 * l : l;
+        char value[32];
+        snprintf(value, sizeof value, "%.17g", near);
+        check_ok(h, bdml_set(h, "itml-near", k < 2 ? value : "auto"));
+        snprintf(value, sizeof value, "%.17g", far);
+        check_ok(h, bdml_set(h, "itml-far", k > 0 ? value : "auto"));
+        model = fit(h, data, "method itml threads 1 random-pairs 60 gap 1e-12 itml-percentile 20");
+        p = differences_of(h, data);
+        one_by_one(&p, near, far, 1.0, want);
+        check_ok(h, bdml_model_get_metric(h, model, m));
+        for (int e = 0; e < 16; e++) check_close(m[e], want[e], 1e-5 * want[0]);
+        free(p.z);
+        bdml_free_model(model);
+    }
     bdml_free_dataset(data);
 }
 

@@ -67,7 +67,7 @@ KNOWN = {
 }
 
 # Where metric-learn gives the plain name to a learner from tuples, the one from labels is _Supervised; RCA learns
-# from labels by either name.
+# from labels by either name: RCA as metric-learn has it, from chunks, where -1 is the number of none.
 LABELLED_NAMES = {
     "itml": ["ITML_Supervised"],
     "mmc": ["MMC_Supervised"],
@@ -79,10 +79,11 @@ LABELLED_NAMES = {
 }
 
 # metric-learn's names of arguments: the setting they stand for; None where the method here has no use for it;
-# "=method" for a flag that stands for another method.
+# "=method" for a flag that stands for another method; "!word" where that word alone is what the method does.
 FOREIGN: dict[str, dict[str, str | None]] = {
     "lmnn": {
         "n_neighbors": "targets",
+        "k": "targets",
         "regularization": "lmnn-push",
         "convergence_tol": "gap",
         "init": None,
@@ -90,20 +91,29 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "learn_rate": None,
     },
     "nca": {"init": "nca-start", "tol": "gap"},
-    "itml": {"gamma": "itml-gamma", "tol": "gap", "n_constraints": "random-pairs"},
+    "itml": {
+        "gamma": "itml-gamma",
+        "tol": "gap",
+        "convergence_threshold": "gap",
+        "n_constraints": "random-pairs",
+        "num_constraints": "random-pairs",
+    },
     "mmc": {
         "tol": "gap",
+        "convergence_threshold": "gap",
         "n_constraints": "random-pairs",
+        "num_constraints": "random-pairs",
         "init": None,
         "max_proj": None,
         "diagonal": "=mmc-diagonal",
         "diagonal_c": None,
     },
-    "lfda": {"k": "lfda-neighbors"},
+    "lfda": {"k": "lfda-neighbors", "embedding_type": "!weighted"},
     "sdml": {
         "balance_param": "sdml-balance",
         "sparsity_param": "sdml-sparsity",
         "n_constraints": "random-pairs",
+        "num_constraints": "random-pairs",
     },
     "scml": {
         "k_genuine": "targets",
@@ -116,9 +126,12 @@ FOREIGN: dict[str, dict[str, str | None]] = {
         "output_iter": None,
     },
     "mlkr": {"tol": "gap", "init": None},
-    "lsml": {"tol": "gap", "n_constraints": "random-pairs"},
-    "rca": {"n_chunks": None, "chunk_size": None},
+    "lsml": {"tol": "gap", "n_constraints": "random-pairs", "num_constraints": "random-pairs", "weights": None},
+    "rca": {"n_chunks": None, "num_chunks": None, "chunk_size": None},
 }
+
+# Bounds on the steps of a method that the general one implies where they are not given themselves.
+IMPLIED = {"nca": {"nca_steps": "max_iter"}}
 
 # Settings whose names users know otherwise, or Python has taken.
 PARAMETER = {
@@ -247,9 +260,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._labelled import Labelled
+from ._labelled import BoundedLabelled, Chunks, Labelled
 from ._regression import Regression
-from ._weak import Pairs, Quadruplets, Triplets
+from ._weak import BoundedPairs, Pairs, Quadruplets, Triplets
 
 '''
 
@@ -341,6 +354,8 @@ def docstring(name, base, method, help_, settings, foreign) -> str:
         lines.append(f"    {alias} : default=None")
         if setting is None:
             said = "Accepted so that scripts for metric-learn run; the method here has no use for it."
+        elif setting.startswith("!"):
+            said = f"Accepted so that scripts for metric-learn run; only '{setting[1:]}' is to be had."
         elif setting.startswith("="):
             said = f"metric-learn's way to ask for method '{setting[1:]}'."
         else:
@@ -362,19 +377,26 @@ def class_text(name, base, method, help_, settings, uses) -> str:
         settings = [s for s in settings if s.name != "random-pairs"]
     names = {s.parameter for s in settings}
     foreign = {a: s for a, s in foreign.items() if a not in names}
-    out = [f"\n\nclass {name}({base}):\n", docstring(name, base, method, help_, settings, foreign), "\n"]
+    bounded = base in ("Labelled", "Pairs") and any(s.name == "itml-near" for s in settings)
+    parent = "Chunks" if name == "RCA" else "Bounded" + base if bounded else base
+    out = [f"\n\nclass {name}({parent}):\n", docstring(name, base, method, help_, settings, foreign), "\n"]
     out.append(f"    _method = {method!r}\n")
     if base == "Labelled" and uses & 1:
         out.append("    _needs_labels = False\n")
     out.append("    _settings = {\n")
     out += [f"        {s.parameter!r}: ({s.name!r}, {s.default!r}),\n" for s in settings]
     out.append("    }\n")
-    names_of = {a: parameter_name(s) for a, s in foreign.items() if s and s[0] != "="}
+    names_of = {a: parameter_name(s) for a, s in foreign.items() if s and s[0] not in "=!"}
     if names_of:
         out.append(f"    _foreign = {names_of!r}\n")
     switch = {a: s[1:] for a, s in foreign.items() if s and s[0] == "="}
     if switch:
         out.append(f"    _switch = {switch!r}\n")
+    only = {a: s[1:] for a, s in foreign.items() if s and s[0] == "!"}
+    if only:
+        out.append(f"    _only = {only!r}\n")
+    if method in IMPLIED:
+        out.append(f"    _implied = {IMPLIED[method]!r}\n")
     out.append("\n    def __init__(\n        self,\n        *,\n")
     out += [f"        {s.parameter}: {s.hint} = {s.default!r},\n" for s in settings]
     out += [f"        {a}: Any = None,\n" for a in foreign]

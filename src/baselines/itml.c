@@ -4,8 +4,8 @@
  *     s.t. z_t' M z_t <= xi_t  (similar, delta_t = 1),   z_t' M z_t >= xi_t  (dissimilar, delta_t = -1)
  *
  * with z_t the difference of pair t, M0 = I (prior identity: of the prepared points; covariance: after
- * whitening by the scatter of all pairs), xi0 = u for similar and l for dissimilar pairs, percentiles of
- * the distances of the pairs under M0.
+ * whitening by the scatter of all pairs), xi0 = u for similar and l for dissimilar pairs, given or percentiles
+ * of the distances of the pairs under M0.
  *
  * The dual. M and xi follow from multipliers lambda >= 0 by M^-1 = I + sum_t delta_t lambda_t z_t z_t' and
  * 1/xi_t = 1/xi0_t - delta_t lambda_t / gamma, and
@@ -63,10 +63,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* u and l: the percentiles of the positive distances. */
-static bdml_status set_bounds(itml *s, double percentile)
+/* u and l: as they are given, else the percentiles of the positive distances. */
+static bdml_status set_bounds(itml *s, const bdml_options *o)
 {
-    double percent = percentile / 100.0;
+    const bdml_real *near = &o->methods.itml_near, *far = &o->methods.itml_far;
+    double percent = o->methods.itml_percentile.value / 100.0;
     int64_t zero = 0;
     bdml_margin_forward(s->set->op, s->metric, -1, NULL, s->p);
     memcpy(s->sum, s->p, sizeof *s->p * (size_t)s->m);
@@ -76,14 +77,14 @@ static bdml_status set_bounds(itml *s, double percentile)
     if (zero == s->m)
         return bdml_fail(s->h, BDML_ERR_DATA, "itml: the points of every pair are identical");
     double last = (double)(s->m - zero - 1);
-    double u = s->sum[zero + (int64_t)(percent * last)];
-    double l = s->sum[zero + (int64_t)((1.0 - percent) * last)];
+    double u = near->automatic ? s->sum[zero + (int64_t)(percent * last)] : near->value;
+    double l = far->automatic ? s->sum[zero + (int64_t)((1.0 - percent) * last)] : far->value;
     for (int64_t t = 0; t < s->m; t++)
         s->xi0[t] = s->p[t] <= tiny ? 0.0 : t < s->set->similar ? u : l;
     return BDML_OK;
 }
 
-static bdml_status start(bdml_handle *h, bdml_pairset *set, double gamma, double percentile,
+static bdml_status start(bdml_handle *h, const bdml_options *o, bdml_pairset *set, double gamma,
                          itml *s)
 {
     bdml_status status = BDML_OK;
@@ -106,7 +107,7 @@ static bdml_status start(bdml_handle *h, bdml_pairset *set, double gamma, double
     BDML_NEW(h, s->u, 2 * block);
     for (size_t j = 0; j < r; j++) s->metric[j * r + j] = 1.0;
     for (int64_t t = 0; t < s->m; t++) s->order[t] = t;
-    status = set_bounds(s, percentile);
+    status = set_bounds(s, o);
 done:
     return status;
 }
@@ -266,7 +267,7 @@ bdml_status bdml_itml_map(bdml_handle *h, const bdml_options *o, const bdml_trai
 
     BDML_GO(bdml_pairset_new(h, o, "itml", t, true, &set));
     if (o->methods.prior.value == BDML_PRIOR_COVARIANCE) BDML_GO(bdml_pairset_whiten_all(h, &set));
-    BDML_GO(start(h, &set, gamma, o->methods.itml_percentile.value, &s));
+    BDML_GO(start(h, o, &set, gamma, &s));
     BDML_GO(solve(&s, o, told));
     status = make_map(h, (bdml_prior)o->methods.prior.value, &s, q, l);
 done:

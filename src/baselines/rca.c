@@ -6,7 +6,10 @@
  * on the span of the data (span.c), where the ridge s puts (1-s) Sw + s St for Sw, St the total
  * covariance: M is finite also where the points of a class do not differ, and in no direction more than
  * 1/s times the whitening of all points. The method whiten differs in what it shrinks towards: a multiple
- * of the identity in the units of the data. */
+ * of the identity in the units of the data.
+ *
+ * With `components` = q the map keeps the q directions in which the classes differ most beside their
+ * variation, Fisher's: in the span, where St = I, those of the smallest eigenvalues of Sw. */
 #include "baselines/baselines.h"
 
 #include <stdlib.h>
@@ -18,6 +21,7 @@ bdml_status bdml_fit_rca(bdml_handle *h, const bdml_options *o, const bdml_train
 {
     bdml_status status = BDML_OK;
     double ridge = o->methods.ridge.value;
+    int most = (int)o->methods.components.value;
     double *s = NULL, *lambda = NULL;
     bdml_span span = {0};
     bdml_eigh_ws eigen = {0};
@@ -31,11 +35,12 @@ bdml_status bdml_fit_rca(bdml_handle *h, const bdml_options *o, const bdml_train
     const bdml_training z = {t->n, r, span.z, t->y, t->classes, NULL, NULL};
     BDML_GO(bdml_within_covariance(h, &z, s));
     BDML_GO(bdml_la_eigh(h, r, s, lambda, true, &eigen));
-    for (int k = 0; k < r; k++) {
+    int q = most > 0 ? BDML_MIN(most, r) : r;
+    for (int k = 0; k < q; k++) { /* lambda ascends */
         double w = (1.0 - ridge) * BDML_MAX(lambda[k], 0.0) + ridge;
         for (int j = 0; j < r; j++) COL(s, r, k)[j] /= sqrt(w);
     }
-    status = bdml_span_set_map(h, &span, r, s, model);
+    status = bdml_span_set_map(h, &span, q, s, model);
 done:
     bdml_eigh_ws_free(&eigen);
     bdml_span_free(&span);

@@ -13,6 +13,9 @@ import pytest
 import bdml
 import bdml._border
 import bdml._methods
+import bdml._studies
+import bdml.constraints
+import bdml.plots
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -23,8 +26,12 @@ def test_examples(kind):
     assert runner.run(test).failed == 0
 
 
-def test_examples_of_functions():
-    assert doctest.testmod(bdml._border).failed == 0
+@pytest.mark.parametrize("module", [bdml._border, bdml._studies, bdml.constraints, bdml.plots], ids=lambda m: m.__name__)
+def test_examples_of_functions(module):
+    if module is bdml.plots:
+        pytest.importorskip("matplotlib").use("Agg")
+    tried = doctest.testmod(module)
+    assert tried.attempted > 0 and tried.failed == 0
 
 
 def test_every_public_name_is_documented():
@@ -32,7 +39,7 @@ def test_every_public_name_is_documented():
         thing = getattr(bdml, name)
         if not isinstance(thing, tuple):
             assert inspect.getdoc(thing), name
-    for kind in (bdml.LMNN, bdml.ITML, bdml.BDML_Triplets):
+    for kind in (bdml.LMNN, bdml.ITML, bdml.BDML_Triplets, bdml.LSML, bdml.MLKR, bdml.RCA, bdml.Constraints):
         for name, thing in inspect.getmembers(kind, callable):
             if not name.startswith("_"):
                 assert inspect.getdoc(thing), (kind, name)

@@ -11,10 +11,12 @@ from ._methods import LABELLED, PAIRS, QUADRUPLETS, REGRESSION, TRIPLETS, __all_
 from ._report import Report, report
 from ._results import Certificate, InfeasibleError, Verdict
 from ._studies import DistortionPath, distortion_path, evaluate
+from .constraints import Constraints
 
 __version__ = version()
 __all__ = _classes + [
     "Certificate",
+    "Constraints",
     "DistortionPath",
     "InfeasibleError",
     "LABELLED",

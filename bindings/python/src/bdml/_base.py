@@ -65,6 +65,8 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _settings: dict[str, tuple[str, Any]]  # argument -> (setting of the library, default)
     _foreign: dict[str, str] = {}  # metric-learn's name -> argument
     _switch: dict[str, str] = {}  # flag of metric-learn -> the method that it stands for
+    _only: dict[str, str] = {}  # argument of metric-learn -> the one value of it that is to be had
+    _implied: dict[str, str] = {}  # argument -> the one that it follows where it is not given
     _model: Model
 
     # ---- settings ----
@@ -80,6 +82,12 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if values[argument] != default and values[argument] != value:
                 raise ValueError(f"{alias} and {argument} are two names of one setting; give one of them")
             values[argument] = value
+        for alias, word in self._only.items():
+            if getattr(self, alias) not in (None, word):
+                raise ValueError(f"{alias} is {word!r} in {type(self).__name__}; got {getattr(self, alias)!r}")
+        for argument, other in self._implied.items():
+            if values[argument] == self._settings[argument][1] and values[other] != self._settings[other][1]:
+                values[argument] = values[other]
         texts = {"method": method for flag, method in self._switch.items() if getattr(self, flag)}
         for argument, (name, default) in self._settings.items():
             value = values[argument]
@@ -107,6 +115,17 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
 
+    def _bounds(self, bounds: Any) -> dict[str, str]:
+        """The bounds of ITML on squared distances, of similar and of dissimilar pairs, as settings."""
+        if bounds is None:
+            return {}
+        values = np.asarray(bounds, dtype=np.float64)
+        if values.shape != (2,):
+            raise ValueError(f"bounds are two numbers, for similar and for dissimilar pairs; got {bounds!r}")
+        if {"itml-near", "itml-far"} & set(self._texts()):
+            raise ValueError("bounds and itml_near, itml_far are two names of the same; give one of them")
+        return {"itml_near": setting_text(values[0]), "itml_far": setting_text(values[1])}
+
     # ---- points ----
 
     def _finite(self) -> Any:
@@ -116,17 +135,16 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Points for numbers of points, where a preprocessor says what they are."""
         if self.preprocessor is None:  # type: ignore[attr-defined]
             return X
-        numbers = np.asarray(X)
-        if numbers.dtype.kind not in "iu" and callable(self.preprocessor):  # type: ignore[attr-defined]
-            return self.preprocessor(numbers)  # type: ignore[attr-defined]
-        if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
-            return X
-        return self._fetch(numbers)
+        given = np.asarray(X)
+        return self._fetch(given) if given.ndim == 1 else X
 
     def _fetch(self, numbers: np.ndarray) -> np.ndarray:
         source = self.preprocessor  # type: ignore[attr-defined]
-        points = source(numbers) if callable(source) else np.asarray(source)[numbers]
-        return np.asarray(points)
+        if callable(source):
+            return np.asarray(source(numbers))
+        if numbers.dtype.kind not in "iu":
+            raise ValueError(f"the preprocessor is an array, so points are given by whole numbers; got {numbers.dtype}")
+        return np.asarray(source)[numbers]
 
     def _points(self, X: Any, reset: bool = False) -> np.ndarray:
         return _validate(

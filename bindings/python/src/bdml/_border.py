@@ -108,6 +108,18 @@ def settings() -> dict[str, dict[str, Any]]:
     return table
 
 
+_OTHERWISE = {"random_state": "seed", "n_components": "components", "pair_score_by": "pair-score"}
+
+
+def setting_name(argument: str) -> str:
+    """The library's name of a setting whose argument is this one of the estimators.
+
+    >>> setting_name("max_iter"), setting_name("lambda_"), setting_name("random_state")
+    ('max-iter', 'lambda', 'seed')
+    """
+    return _OTHERWISE.get(argument, argument.rstrip("_").replace("_", "-"))
+
+
 def setting_text(value: Any) -> str:
     """A value as the library's settings are written."""
     if isinstance(value, (bool, np.bool_)):

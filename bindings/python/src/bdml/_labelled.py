@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -40,13 +41,16 @@ class Labelled(ClassifierMixin, Metric):
         -------
         self
         """
+        return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any, **more: str) -> Any:
         with self._all_or_nothing():
             if y is None and not self._needs_labels:
                 x, codes = self._points(X, reset=True), None
                 self.__dict__.pop("classes_", None)
             else:
                 x, codes = self._labelled_points(X, y)
-            self._train(x, codes, keep_points="yes")
+            self._train(x, codes, keep_points="yes", **more)
         return self
 
     def _labelled_points(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -111,3 +115,50 @@ class Labelled(ClassifierMixin, Metric):
                 raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}")
             index, squared = call.neighbors(model, x, int(n_neighbors))
         return (np.sqrt(squared), index.astype(np.intp)) if return_distance else index.astype(np.intp)
+
+
+class BoundedLabelled(Labelled):
+    """Of the methods that have bounds on distances."""
+
+    def fit(self, X: Any, y: Any = None, bounds: Any = None) -> Any:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X, y : as of other learners from labels
+        bounds : two numbers, optional
+            metric-learn's way to give `itml_near` and `itml_far`.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, **self._bounds(bounds))
+
+
+class Chunks(Labelled):
+    """A metric from chunks: points that belong together, by number; -1 for points of which nothing is known."""
+
+    def fit(self, X: Any, y: Any = None, chunks: Any = None) -> Any:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points; numbers of points where there is a preprocessor.
+        y : array of shape (n_samples,)
+            Chunks or classes; points with a number below 0 are left out, unless -1 and 1 are all there is: two classes.
+        chunks : array of shape (n_samples,), optional
+            metric-learn's name of y.
+
+        Returns
+        -------
+        self
+        """
+        y = chunks if y is None else y
+        numbers = np.asarray(y)
+        if numbers.ndim == 1 and numbers.dtype.kind == "i" and (numbers < 0).any() and set(numbers) != {-1, 1}:
+            check_consistent_length(X, numbers)
+            known = np.flatnonzero(numbers >= 0)
+            X, y = _safe_indexing(X, known), numbers[known]
+        return super().fit(X, y)

@@ -12,7 +12,7 @@ from typing import Any, Sequence
 import numpy as np
 from sklearn.utils import check_X_y
 
-from ._border import Model, setting_text
+from ._border import Model, setting_name, setting_text
 
 COMMAND = Path(__file__).with_name("bdml-command")
 
@@ -63,7 +63,7 @@ def report(X: Any, y: Any, methods: Sequence[str] | None = None, **settings: Any
     X, y : points and classes; the columns of a data frame keep their names
     methods : names of the library's methods, optional
     **settings
-        Settings of the library by name, '-' written '_': splits, scale, distortion, ...
+        Settings of the library by name, as the estimators have them: splits, scale, distortion, random_state, ...
 
     Returns
     -------
@@ -74,7 +74,7 @@ def report(X: Any, y: Any, methods: Sequence[str] | None = None, **settings: Any
     names = names or [f"x{j + 1}" for j in range(x.shape[1])]
     if methods is not None:
         settings["methods"] = ",".join(methods)
-    options = [f"--{name.rstrip('_').replace('_', '-')}={setting_text(value)}" for name, value in settings.items()]
+    options = [f"--{setting_name(name)}={setting_text(value)}" for name, value in settings.items()]
     with tempfile.TemporaryDirectory() as folder:
         with open(Path(folder) / "data.csv", "w", newline="", encoding="utf-8") as f:
             table = csv.writer(f)

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from sklearn.utils import check_X_y
 
-from ._border import Call, lib, setting_text
+from ._border import Call, lib, setting_name, setting_text
 
 
 class DistortionPath(dict):
@@ -24,10 +24,22 @@ class DistortionPath(dict):
         return plot_path(self, ax)
 
 
+class Comparison(dict):
+    """Methods side by side, as the library tells it; prints itself as a table."""
+
+    def __str__(self) -> str:
+        lines = [f"{'method':12s}  {'error, %':>14s}  {'kappa':>8s}"]
+        for row in self["methods"]:
+            spread = "" if row.get("error_std") is None else f" ({row['error_std']:.2f})"
+            kappa = "" if row.get("kappa") is None else f"{row['kappa']:.3g}"
+            lines.append(f"{row['method']:12s}  {row['error_mean']:.2f}{spread}".ljust(28) + f"  {kappa:>8s}")
+        return "\n".join(lines)
+
+
 def _study(function: Any, X: Any, y: Any, settings: dict[str, Any], verbose: bool | int, callback: Any) -> dict[str, Any]:
     x, y = check_X_y(X, y, dtype=np.float64)
     codes = np.unique(y, return_inverse=True)[1]
-    texts = {name.rstrip("_").replace("_", "-"): setting_text(value) for name, value in settings.items()}
+    texts = {setting_name(name): setting_text(value) for name, value in settings.items()}
     with Call(texts, verbose, callback) as call:
         return call.json(function, call.dataset(x, codes))
 
@@ -44,12 +56,22 @@ def distortion_path(
         The distortions, ascending, each at least 1.
     verbose, callback : as of the estimators
     **settings
-        Settings of the library by name, '-' written '_': splits, test_fraction, stratify, se_rule, reference, ...
+        Settings of the library by name, as the estimators have them: splits, test_fraction, stratify, se_rule, reference, ...
 
     Returns
     -------
     DistortionPath
         A dict: per K the bracket on the optimum, kappa, training, cross-validated and test error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import bdml
+    >>> path = bdml.distortion_path(*load_iris(return_X_y=True), grid=[1, 10, 100], splits=2)
+    >>> path.column("distortion").tolist()
+    [1.0, 10.0, 100.0]
+    >>> bool(path.column("kappa").max() < 100.01)
+    True
     """
     if grid is not None:
         settings["grid"] = ",".join(repr(float(k)) for k in grid)
@@ -58,19 +80,31 @@ def distortion_path(
 
 def evaluate(
     X: Any, y: Any, methods: Sequence[str] = ("bdml", "euclidean"), *, verbose: bool | int = False, callback: Any = None, **settings: Any
-) -> dict[str, Any]:
+) -> Comparison:
     """Train and test methods of the library side by side on the same splits.
 
     Parameters
     ----------
     X, y : points and classes
     methods : names of the library's methods, or ("all",)
+    verbose, callback : as of the estimators
     **settings
-        Settings of the library by name, '-' written '_': splits, test_fraction, folds, stratify, scale, ...
+        Settings of the library by name, as the estimators have them: splits, test_fraction, folds, stratify, scale, random_state, ...
 
     Returns
     -------
-    dict
+    Comparison
+        A dict, as `bdml eval --json` writes it; prints itself as a table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import bdml
+    >>> found = bdml.evaluate(*load_iris(return_X_y=True), ["euclidean", "lda"], splits=2)
+    >>> [row["method"] for row in found["methods"]]
+    ['euclidean', 'lda']
+    >>> print(str(found).splitlines()[0])
+    method              error, %     kappa
     """
-    settings["methods"] = ",".join(methods)
-    return _study(lib.bdml_evaluate, X, y, settings, verbose, callback)
+    settings["methods"] = methods if isinstance(methods, str) else ",".join(methods)
+    return Comparison(_study(lib.bdml_evaluate, X, y, settings, verbose, callback))

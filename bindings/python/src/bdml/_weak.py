@@ -33,6 +33,8 @@ def _refuse(bad: np.ndarray, what: str, why: str) -> None:
 class Tuples(Metric):
     """What learners from tuples share."""
 
+    classes_ = np.array([-1, 1])  # the answers: not, or so
+
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         raise AttributeError("a learner from tuples has no points to transform: call fit, then transform(X)")
 
@@ -58,13 +60,16 @@ class Pairs(Tuples):
         -------
         self
         """
+        return self._fit(pairs, y, calibration_params)
+
+    def _fit(self, pairs: Any, y: Any, calibration_params: dict[str, Any] | None, **more: str) -> Any:
         with self._all_or_nothing():
             x, rows = self._rows_of(pairs, 2, reset=True)
             same = _answers(y, len(rows))
             equal = rows[:, 0] == rows[:, 1]  # nothing is learned from a point and itself
             _refuse(equal & (same == -1), "pair", "said to be different, but its points are the same")
             rows, same = rows[~equal], same[~equal]
-            self._train(x, None, (rows[same == 1], rows[same == -1], NONE3))
+            self._train(x, None, (rows[same == 1], rows[same == -1], NONE3), **more)
             threshold = lib.bdml_model_threshold(self._model.c)
             if self._score_kind() == "distance":
                 self.threshold_ = math.sqrt(max(-threshold, 0.0))
@@ -125,6 +130,25 @@ class Pairs(Tuples):
         with Call() as call:
             self.threshold_ = -call.threshold(score, same, goal, chosen_by)
         return self
+
+
+class BoundedPairs(Pairs):
+    """Of the methods that have bounds on distances."""
+
+    def fit(self, pairs: Any, y: Any, bounds: Any = None, calibration_params: dict[str, Any] | None = None) -> Any:
+        """Learn the metric and a threshold on the distance.
+
+        Parameters
+        ----------
+        pairs, y, calibration_params : as of other learners from pairs
+        bounds : two numbers, optional
+            metric-learn's way to give `itml_near` and `itml_far`.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(pairs, y, calibration_params, **self._bounds(bounds))
 
 
 def _goal(strategy: str) -> int:

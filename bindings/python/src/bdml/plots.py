@@ -22,7 +22,27 @@ def _axes(ax: Any, count: int = 1) -> Any:
 
 
 def plot_path(path: Any, ax: Any = None) -> Any:
-    """Training, cross-validated and test error against the distortion cap of `bdml.distortion_path`."""
+    """Training, cross-validated and test error against the distortion cap.
+
+    Parameters
+    ----------
+    path : DistortionPath
+        What `bdml.distortion_path` gives.
+    ax : axes of matplotlib, optional
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import bdml
+    >>> from bdml.plots import plot_path
+    >>> path = bdml.distortion_path(*load_iris(return_X_y=True), grid=[1, 10, 100], splits=2)
+    >>> plot_path(path).get_xlabel()
+    'distortion cap K'
+    """
     ax = _axes(ax)
     k = path.column("distortion")
     for name, label in (("train", "training"), ("validation", "cross-validated"), ("test", "test")):
@@ -36,16 +56,62 @@ def plot_path(path: Any, ax: Any = None) -> Any:
 
 
 def plot_spectrum(metric: Any, ax: Any = None) -> Any:
-    """Eigenvalues of the learned matrix, largest first, relative to the largest."""
+    """Eigenvalues of the learned matrix on prepared points, largest first, relative to the largest.
+
+    Those that are 0 but for rounding are not drawn; a title tells how many there are.
+
+    Parameters
+    ----------
+    metric : a fitted estimator
+    ax : axes of matplotlib, optional
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import bdml
+    >>> from bdml.plots import plot_spectrum
+    >>> plot_spectrum(bdml.LDA().fit(*load_iris(return_X_y=True))).get_title()
+    '2 of 4 directions'
+    """
     ax = _axes(ax)
     values = metric.eigenvalues_[::-1]
-    ax.plot(np.arange(1, len(values) + 1), values / values[0], marker="o", markersize=3)
-    ax.set(yscale="log", xlabel="direction", ylabel="eigenvalue, relative to the largest")
+    there = values > 1e-12 * values[0]
+    ax.plot(np.flatnonzero(there) + 1, values[there] / values[0], marker="o", markersize=3)
+    ax.set(yscale="log", xlabel="direction", ylabel="eigenvalue, relative to the largest", xlim=(0.5, len(values) + 0.5))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    if not there.all():
+        ax.set_title(f"{there.sum()} of {len(values)} directions")
     return ax
 
 
 def plot_before_after(metric: Any, X: Any, y: Any, axes: Any = None) -> Any:
-    """The points before and after the learned map, each on their two leading principal axes."""
+    """The points before and after the learned map, each on their two leading principal axes.
+
+    Parameters
+    ----------
+    metric : a fitted estimator
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+        Classes, by which points are coloured; numbers where the metric learned from numbers.
+    axes : two axes of matplotlib, optional
+
+    Returns
+    -------
+    The two axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import bdml
+    >>> from bdml.plots import plot_before_after
+    >>> X, y = load_iris(return_X_y=True)
+    >>> [ax.get_title() for ax in plot_before_after(bdml.LDA().fit(X, y), X, y)]
+    ['before', 'after']
+    """
     from ._methods import Euclidean  # the principal axes are the library's
 
     axes = _axes(axes, 2)
@@ -60,7 +126,34 @@ def plot_before_after(metric: Any, X: Any, y: Any, axes: Any = None) -> Any:
 
 
 def plot_roc(metric: Any, pairs: Any, y: Any, ax: Any = None, label: str | None = None) -> Any:
-    """The ROC curve of a learner from pairs, and the point of its threshold."""
+    """The ROC curve of a learner from pairs, and the point of its threshold.
+
+    Parameters
+    ----------
+    metric : a fitted estimator from pairs
+    pairs, y : as in fit
+    ax : axes of matplotlib, optional
+        Those of an earlier call, to draw curves side by side.
+    label : str, optional
+        By default the name of the class.
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> import bdml
+    >>> from bdml.plots import plot_roc
+    >>> X, y = load_iris(return_X_y=True)
+    >>> a, b, c, d = bdml.Constraints(y).positive_negative_pairs(100, random_state=0)
+    >>> pairs, same = np.column_stack([[*a, *c], [*b, *d]]), np.repeat([1, -1], 100)
+    >>> ax = plot_roc(bdml.ITML(preprocessor=X).fit(pairs, same), pairs, same)
+    >>> ax.get_legend().get_texts()[0].get_text()[:11]
+    'ITML, area '
+    """
     ax = _axes(ax)
     wrong, right, _ = roc_curve(y, metric.decision_function(pairs))
     (line,) = ax.plot(wrong, right, label=f"{label or type(metric).__name__}, area {auc(wrong, right):.3f}")
