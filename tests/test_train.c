@@ -277,6 +277,7 @@ typedef struct stopper {
     int after;         /* calls of that phase */
     int seen;
     bdml_handle *h;
+    int answer; /* 0: 1 */
 } stopper;
 
 static int stop_in(void *user, const char *phase, int64_t done, int64_t total)
@@ -285,7 +286,8 @@ static int stop_in(void *user, const char *phase, int64_t done, int64_t total)
     (void)done;
     (void)total;
     s->h->progress_last = -1e9; /* so that no call is left out for coming too soon */
-    return strcmp(phase, s->phase) == 0 && ++s->seen > s->after;
+    if (strcmp(phase, s->phase) != 0 || ++s->seen <= s->after) return 0;
+    return s->answer ? s->answer : 1;
 }
 
 static void test_stop_solve(void **state)
@@ -299,7 +301,7 @@ static void test_stop_solve(void **state)
         bdml_dataset *data = read_data(h, "data/wine.csv");
         bdml_model *model = NULL;
         set_all(h, "threads 1");
-        stopper s = {"solve", 8, 0, h};
+        stopper s = {"solve", 8, 0, h, 0};
         bdml_set_progress(h, stop_in, &s);
         check_ok(h, bdml_train(h, data, NULL, &model));
         assert_string_equal(certificate_text(model, "status"), "stopped");
@@ -313,6 +315,33 @@ static void test_stop_solve(void **state)
     }
 }
 
+/* A user who leaves gets nothing, and waits for nothing: no proof of what a solve has found, and none that is under way;
+ * who merely stops during the proof gets it. The handle is as good as before. */
+static void test_leave(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/wine.csv");
+    set_all(h, "rule class scale zscore gap 1e-11 threads 1");
+    stopper all[] = {{"solve", 8, 0, h, BDML_LEAVE},
+                     {"proof", 0, 0, h, BDML_LEAVE},
+                     {"proof", 9, 0, h, BDML_LEAVE}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        bdml_model *model = NULL;
+        bdml_set_progress(h, stop_in, &all[k]);
+        check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_CANCELLED, "stopped on request");
+        assert_null(model);
+        assert_int_equal(all[k].seen, all[k].after + 1); /* it does not ask again */
+    }
+    bdml_model *model = NULL;
+    stopper stop = {"proof", 0, 0, h, 1};
+    bdml_set_progress(h, stop_in, &stop);
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    check_true(stop.seen > 1);
+    assert_string_equal(certificate_text(model, "status"), "optimal");
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 /* Whenever it is stopped, what comes back keeps the cap that was asked for: also while the recipe solves at the cap of
  * its own under which neighbours are mined again. */
 static void test_stop_keeps_the_cap(void **state)
@@ -323,7 +352,7 @@ static void test_stop_keeps_the_cap(void **state)
     set_all(h, "threads 1 reference zscore distortion 2 passes 2");
     for (int after = 0; after < 24; after++) {
         bdml_model *model = NULL;
-        stopper s = {"solve", after, 0, h};
+        stopper s = {"solve", after, 0, h, 0};
         bdml_set_progress(h, stop_in, &s);
         bdml_status status = bdml_train(h, data, NULL, &model);
         if (status == BDML_ERR_CANCELLED) continue;
@@ -343,13 +372,13 @@ static void test_stop_selection(void **state)
     bdml_model *model = NULL;
     set_all(h, "threads 2 reference zscore");
     for (int after = 0; after < 2; after++) {
-        stopper s = {"cross-validation", after, 0, h};
+        stopper s = {"cross-validation", after, 0, h, 0};
         bdml_set_progress(h, stop_in, &s);
         check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_CANCELLED, "cross-validation");
         assert_null(model);
     }
     /* The choice is made: from here on the best metric is kept. */
-    stopper s = {"solve", 3, 0, h};
+    stopper s = {"solve", 3, 0, h, 0};
     set_all(h, "gap 1e-11 softness 2");
     bdml_set_progress(h, stop_in, &s);
     check_ok(h, bdml_train(h, data, NULL, &model));
@@ -541,6 +570,7 @@ int main(void)
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_seed_matters),
         cmocka_unit_test(test_stop_solve),
+        handle_test(test_leave),
         handle_test(test_stop_keeps_the_cap),
         handle_test(test_stop_selection),
         handle_test(test_memory),

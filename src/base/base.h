@@ -105,6 +105,7 @@ struct bdml_handle {
     void *progress_user;
     double progress_last; /* when the callback was last called */
     bool cancelled;
+    bool leaving;    /* the callback last said BDML_LEAVE */
     double limit_at; /* bdml_limit_time: when all calls together are to end; 0: each by itself */
     double
         deadline; /* of the call under way, on the clock of bdml_now: bdml_progress ends it; 0: none */
@@ -211,6 +212,11 @@ double bdml_now(void); /* seconds on a clock that never goes back */
  * call counts by the outer one: true where this one began, and ends it. */
 bool bdml_deadline_begin(bdml_handle *h, double limit);
 void bdml_deadline_end(bdml_handle *h, bool began);
+/* For what goes on after a mere stop, such as the proof of what was found: is the user leaving? Asks as often as
+ * bdml_progress does, by thread 0; the others look at h->leaving. */
+bool bdml_leaves(bdml_handle *h, const char *what);
+/* BDML_ERR_CANCELLED when the user is leaving, or the deadline over. */
+bdml_status bdml_leave_check(bdml_handle *h, const char *what);
 /* BDML_ERR_CANCELLED once it is over; bdml_progress looks at it too. */
 bdml_status bdml_deadline_check(bdml_handle *h, const char *what);
 /* There is a result: what is left to do with it is done, whatever the clock says. Returns the deadline. */

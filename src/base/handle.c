@@ -205,6 +205,32 @@ bdml_status bdml_deadline_check(bdml_handle *h, const char *what)
     return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
 }
 
+/* Call the callback; non-zero is what it says to stop. */
+static int ask(bdml_handle *h, const char *what, int64_t done, int64_t total)
+{
+    if (h->outer.what) what = h->outer.what, done = h->outer.done, total = h->outer.total;
+    int answer = h->progress(h->progress_user, what, done, total);
+    h->leaving = answer == BDML_LEAVE;
+    return answer;
+}
+
+bool bdml_leaves(bdml_handle *h, const char *what)
+{
+    if (!h->progress || h->leaving) return h->leaving;
+    double now = bdml_now();
+    if (now - h->progress_last < PROGRESS_INTERVAL) return false;
+    h->progress_last = now;
+    ask(h, what, 0, 0);
+    return h->leaving;
+}
+
+bdml_status bdml_leave_check(bdml_handle *h, const char *what)
+{
+    if (bdml_leaves(h, what))
+        return bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", what);
+    return bdml_deadline_check(h, what);
+}
+
 bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_t total)
 {
     if (!h->progress && h->deadline == 0.0) return BDML_OK;
@@ -214,8 +240,8 @@ bdml_status bdml_progress(bdml_handle *h, const char *what, int64_t done, int64_
     bool edge = !h->outer.what && (done == 0 || done == total);
     if (!edge && now - h->progress_last < PROGRESS_INTERVAL) return BDML_OK;
     h->progress_last = now;
-    if (h->outer.what) what = h->outer.what, done = h->outer.done, total = h->outer.total;
-    if (h->progress(h->progress_user, what, done, total) != 0) h->cancelled = true;
+    if (ask(h, what, done, total) != 0) h->cancelled = true;
+    if (h->outer.what) what = h->outer.what;
     if (!h->cancelled) return BDML_OK;
     h->cancelled = false;
     return bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", what);

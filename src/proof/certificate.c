@@ -115,7 +115,7 @@ static bdml_status put_rows(writer *w)
     BDML_TRY(put(w, "rows %lld\n", count));
     for (int64_t i = 0; i < w->data->n; i++) {
         if (!w->used[i]) continue;
-        BDML_TRY(bdml_deadline_check(w->h, "proof"));
+        BDML_TRY(bdml_leave_check(w->h, "proof"));
         BDML_TRY(put(w, "%lld ", (long long)i));
         for (int j = 0; j < d; j++) {
             double x = w->data->x[i * d + j];

@@ -47,6 +47,7 @@ static bdml_status make_points(inside *w)
     for (int64_t k = 0; k < c->pairs; k++) w->used[c->pi[k]] = w->used[c->pj[k]] = true;
     for (int64_t i = 0; i < w->data->n; i++) {
         if (!w->used[i]) continue;
+        BDML_GO(bdml_leave_check(w->h, "proof"));
         const double *x = w->data->x + i * prep->d_in;
         long double norm = 0.0L;
         for (size_t j = 0; j < columns; j++) {

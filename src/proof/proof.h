@@ -22,7 +22,8 @@ typedef struct bdml_proven {
     double reach;        /* infeasible: for every trace below */
 } bdml_proven;
 
-/* Prove that text as bdml-check does, by the same code. BDML_ERR_CANCELLED when the deadline ends it. */
+/* Prove that text as bdml-check does, by the same code. BDML_ERR_CANCELLED when the deadline ends it, or a
+ * user who leaves. */
 bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                        const bdml_dataset *data, bdml_proven *out);
 

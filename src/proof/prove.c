@@ -1,6 +1,7 @@
 /* prove.c - the certificate of a claim before the prover of bdml-check. */
 #include "proof/proof.h"
 
+#include <omp.h>
 #include <stdlib.h>
 
 #include "check/check.h"
@@ -12,11 +13,13 @@ typedef struct attempt {
     bool refused; /* k.reason says why */
 } attempt;
 
-/* A user who stops a solve gets the proof of what it found; the clock ends that too. */
+/* A user who stops a solve gets the proof of what it found; the clock ends that, and a user who leaves. Asked by any
+ * thread: the first one asks the user. */
 static bool is_late(void *user)
 {
-    const bdml_handle *h = user;
-    return h->deadline > 0.0 && bdml_now() >= h->deadline;
+    bdml_handle *h = user;
+    bool leaves = omp_get_thread_num() == 0 ? bdml_leaves(h, "proof") : h->leaving;
+    return leaves || (h->deadline > 0.0 && bdml_now() >= h->deadline);
 }
 
 static void prove_text(attempt *a, FILE *f)
@@ -72,7 +75,7 @@ bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evide
     double d = model->d;
     a->k.threads = bdml_threads_for(h, (double)(data->n + e->constraints->m) * d * d);
     prove_text(a, f);
-    if (a->refused) BDML_GO(bdml_deadline_check(h, "proof"));
+    if (a->refused) BDML_GO(bdml_leave_check(h, "proof"));
     *out = outcome(a);
 done:
     if (f) fclose(f);

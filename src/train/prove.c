@@ -191,7 +191,8 @@ bdml_status bdml_prove_claim(bdml_handle *h, const bdml_dataset *data, bdml_mode
     bdml_status status = claim == BDML_CLAIM_INFEASIBLE    ? claim_infeasible(h, data, model)
                          : claim == BDML_CLAIM_APPROXIMATE ? claim_lower(h, data, model)
                                                            : claim_bracket(h, data, model);
-    if (status == BDML_ERR_CANCELLED && h->deadline > 0.0 && bdml_now() >= h->deadline)
+    if (status == BDML_ERR_CANCELLED && !h->leaving && h->deadline > 0.0 &&
+        bdml_now() >= h->deadline)
         status = claim_nothing(h, model);
     bdml_phase_leave(h, previous);
     return status;

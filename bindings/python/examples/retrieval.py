@@ -29,6 +29,7 @@ for row, name in zip(axes, nearest):
     for ax, i in zip(row, [query, *nearest[name][query]]):
         ax.imshow(images[i].reshape(8, 8), cmap="gray_r")
         ax.set(xticks=[], yticks=[])
-        ax.set_title(labels[i], color="green" if labels[i] == labels[query] else "red", fontsize=9)
+        title = f"query: {labels[i]}" if i == query else labels[i]
+        ax.set_title(title, color="black" if i == query else "green" if labels[i] == labels[query] else "red", fontsize=9)
     row[0].set_ylabel(name)
 figure.savefig(Path(__file__).with_suffix(".png"), dpi=120)

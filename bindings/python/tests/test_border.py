@@ -49,6 +49,43 @@ def test_interrupt_stops_a_fit_within_a_second():
     assert metric.__dict__ == before
 
 
+class InPhase:
+    """A callback that presses Ctrl-C when a phase is seen for the first time."""
+
+    def __init__(self, phase=None):
+        self.phase, self.seen, self.sent = phase, [], None
+
+    def __call__(self, phase, done, total):
+        if phase not in self.seen:
+            self.seen.append(phase)
+            if phase == self.phase:
+                self.sent = time.time()
+                os.kill(os.getpid(), signal.SIGINT)
+
+
+GIVEN = {"distortion": 10.0, "reference": "within", "softness": 2.0}
+
+
+@pytest.mark.parametrize(
+    "settings, shape, phases",
+    [({}, (400, 20), {"cross-validation", "neighbors"}), (GIVEN, (400, 150), {"neighbors", "proof"})],
+    ids=["choice", "proof"],
+)
+def test_interrupt_in_every_phase(settings, shape, phases):
+    X, y = clouds(*shape)
+    look = InPhase()
+    bdml.BDML(callback=look, threads=1, **settings).fit(X, y)
+    assert phases <= set(look.seen)
+    for phase in look.seen:
+        press = InPhase(phase)
+        metric = bdml.BDML(callback=press, threads=1, **settings)
+        before = dict(metric.__dict__)
+        with pytest.raises(KeyboardInterrupt):
+            metric.fit(X, y)
+        assert time.time() - press.sent < 1.0, phase
+        assert metric.__dict__ == before
+
+
 @pytest.mark.parametrize("kind", [bdml.LMNN, bdml.BDML, bdml.NCA, bdml.ITML_Supervised], ids=lambda k: k.__name__)
 def test_callback_stops_a_fit(kind, wine):
     seen = []
@@ -232,6 +269,38 @@ def test_progress_without_tqdm(capfd):
     shown.show("mine", 0, 0)
     shown.close()
     assert "bdml: solve:  25 %" in capfd.readouterr().err
+
+
+def test_the_process_is_left_as_it_was():
+    """Signals, locale, threads of OpenMP and OpenBLAS, the folder and the environment are the user's."""
+    code = """if True:
+        import locale, os, signal
+        import numpy as np
+        import sklearn.metrics  # what it loads is not ours
+        from threadpoolctl import threadpool_info, threadpool_limits
+
+        def state():
+            with open("/proc/self/status") as f:
+                signals = [line for line in f if line.startswith("Sig") and not line.startswith("SigQ")]
+            pools = {p["filepath"]: p["num_threads"] for p in threadpool_info()}
+            handlers = [signal.getsignal(s) for s in signal.valid_signals()]
+            return signals, handlers, locale.setlocale(locale.LC_ALL), os.getcwd(), dict(os.environ), np.geterr(), pools
+
+        signal.signal(signal.SIGUSR1, lambda *_: None)
+        locale.setlocale(locale.LC_ALL, "C.UTF-8")
+        threadpool_limits(3)
+        before = state()
+        import bdml
+        X = np.random.RandomState(0).randn(300, 20)
+        y = np.arange(300) % 3
+        for metric in (bdml.BDML(distortion=5.0, threads=1), bdml.NCA(threads=2, nca_steps=5), bdml.LMNN(max_iter=20)):
+            metric.fit(X, y).predict(X)
+        after = state()
+        pools = after[-1]
+        assert before[:-1] == after[:-1], [(a, b) for a, b in zip(before, after) if a != b]
+        assert all(pools[path] == count for path, count in before[-1].items()), (before[-1], pools)
+    """
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
 def test_random_state(wine):

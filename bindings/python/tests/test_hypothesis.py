@@ -82,6 +82,54 @@ def test_pairs(kind, X, seed, count, by_value):
     assert not np.isnan(metric.threshold_)
 
 
+@given(st.sampled_from(bdml.TRIPLETS + bdml.QUADRUPLETS), points(most_rows=12), st.integers(0, 5), st.integers(1, 20), st.booleans())
+def test_comparisons(kind, X, seed, count, by_value):
+    size = 3 if kind in bdml.TRIPLETS else 4
+    index = np.random.RandomState(seed).randint(len(X), size=(count, size))
+    metric = kind(preprocessor=None if by_value else X)
+    tuples = X[index] if by_value else index
+    try:
+        metric.fit(tuples)
+    except CLEAR as e:
+        assert len(str(e)) > 10
+        assert not hasattr(metric, "n_features_in_")
+        return
+    assert set(metric.predict(tuples)) <= {-1, 1} and 0 <= metric.score(tuples) <= 1
+
+
+@given(st.sampled_from(bdml.REGRESSION), points(), st.integers(0, 5), st.sampled_from([1.0, 1e-200, 1e200, 0.0, np.nan]))
+def test_numbers(kind, X, seed, size):
+    y = np.random.RandomState(seed).randn(len(X)) * size
+    metric = kind(max_iter=5)
+    try:
+        metric.fit(X, y)
+    except CLEAR as e:
+        assert len(str(e)) > 10
+        assert not hasattr(metric, "n_features_in_")
+        return
+    z = metric.transform(X)
+    assert len(z) == len(X) and not np.isnan(z).any()
+
+
+@given(labelled(), st.sampled_from([1.0, 3.0, 1e6]), st.booleans())
+def test_what_is_claimed_holds(data, distortion, hard):
+    X, y = data
+    softness = {} if hard else {"softness": 2.0}
+    metric = bdml.BDML(distortion=distortion, reference="zscore", hard=hard, passes=1, **softness)
+    try:
+        metric.fit(X, y)
+    except bdml.InfeasibleError as e:
+        assert e.verify(X, y)
+        return
+    except CLEAR as e:
+        assert len(str(e)) > 10
+        assert not hasattr(metric, "classes_")
+        return
+    c = metric.certificate_
+    assert c.kappa <= distortion * (1 + 1e-6) and (c.upper is None or c.lower <= c.upper)
+    assert c.verify(X, y), str(c.verify(X, y))
+
+
 @given(st.sampled_from(bdml.PAIRS + bdml.TRIPLETS + bdml.QUADRUPLETS), npst.array_shapes(min_dims=0, max_dims=4, max_side=4))
 def test_wrong_shapes_of_tuples(kind, shape):
     size = 2 if kind in bdml.PAIRS else 3 if kind in bdml.TRIPLETS else 4

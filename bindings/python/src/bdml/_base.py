@@ -133,13 +133,13 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _preprocessed(self, X: Any) -> Any:
         """Points for numbers of points, where a preprocessor says what they are."""
-        if self.preprocessor is None:  # type: ignore[attr-defined]
+        if self.preprocessor is None:
             return X
         given = np.asarray(X)
         return self._fetch(given) if given.ndim == 1 else X
 
     def _fetch(self, numbers: np.ndarray) -> np.ndarray:
-        source = self.preprocessor  # type: ignore[attr-defined]
+        source = self.preprocessor
         if callable(source):
             return np.asarray(source(numbers))
         if numbers.dtype.kind not in "iu":
@@ -160,7 +160,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         texts = {"method": self._method, **self._texts()}
         for name, value in more.items():
             texts.setdefault(name.replace("_", "-"), value)
-        with Call(texts, verbose=self.verbose, callback=self.callback) as call:  # type: ignore[attr-defined]
+        with Call(texts, verbose=self.verbose, callback=self.callback) as call:
             names = self.__dict__.get("classes_") if names is None else names
             data = call.dataset(x, codes, names, self.__dict__.get("feature_names_in_"))
             make: Any = call.quadruplets if constraints and len(constraints) == 2 else call.constraints
@@ -281,7 +281,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Different points and, for each tuple, their row numbers: rows in the order in which they come."""
         array = np.asarray(tuples) if not isinstance(tuples, np.ndarray) else tuples
         name = {2: "pairs", 3: "triplets", 4: "quadruplets"}[size]
-        if array.ndim == 2 and self.preprocessor is not None:  # type: ignore[attr-defined]
+        if array.ndim == 2 and self.preprocessor is not None:
             if array.shape[1] != size:
                 raise ValueError(f"{name} are rows of {size} numbers of points, got shape {array.shape}")
             numbers, place = _different(array.ravel())

@@ -17,7 +17,7 @@ from typing import Any, Callable, Mapping
 
 import numpy as np
 
-from ._cdef import ffi
+from ._cdef import ffi as ffi
 from ._progress import Progress
 
 lib = ffi.dlopen(str(Path(__file__).with_name("libbdml.so")))
@@ -66,14 +66,19 @@ def _onerror(kind: Any, value: BaseException, traceback: Any) -> None:
     _lost.exception = value
 
 
-@ffi.callback("int(void *, const char *, int64_t, int64_t)", error=1, onerror=_onerror)
-def _progress(user: Any, phase: Any, done: int, total: int) -> int:
+LEAVE: int = lib.BDML_LEAVE  # at once: no proof of what a solve has found so far
+
+
+def _asked(user: Any, phase: Any, done: int, total: int) -> int:
     return ffi.from_handle(user)._ask(ffi.string(phase).decode(errors="replace"), done, total)
 
 
-@ffi.callback("void(void *, bdml_log_level, const char *)", onerror=_onerror)
-def _log(user: Any, level: int, line: Any) -> None:
+def _told(user: Any, level: int, line: Any) -> None:
     logger.log(_LEVELS.get(level, logging.INFO), "%s", ffi.string(line).decode(errors="replace"))
+
+
+_progress = ffi.callback("int(void *, const char *, int64_t, int64_t)", _asked, error=LEAVE, onerror=_onerror)
+_log = ffi.callback("void(void *, bdml_log_level, const char *)", _told, onerror=_onerror)
 
 
 # ---- settings ------------------------------------------------------------------------------------------
@@ -275,17 +280,17 @@ class Call:
         return lib.bdml_get_number(self.h, name.encode())
 
     def _ask(self, phase: str, done: int, total: int) -> int:
-        """Whether to stop. Signals are heard here, since Python code runs."""
+        """Whether to leave. Signals are heard here, since Python code runs."""
         try:
             if getattr(_lost, "exception", None) is not None:
-                return 1
+                return LEAVE
             if self._progress:
                 self._progress.show(phase, done, total)
             if self._callback and self._callback(phase, done, total):
                 self._stopped = True
         except BaseException as e:  # to be raised again when C has returned
             self._exception = e
-        return int(self._stopped or self._exception is not None)
+        return LEAVE if self._stopped or self._exception is not None else 0
 
     def run(self, function: Callable[..., int], *arguments: Any) -> int:
         """Call a function of the library on this handle."""

@@ -135,7 +135,9 @@ class Pairs(Tuples):
 class BoundedPairs(Pairs):
     """Of the methods that have bounds on distances."""
 
-    def fit(self, pairs: Any, y: Any, bounds: Any = None, calibration_params: dict[str, Any] | None = None) -> Any:
+    def fit(  # type: ignore[override]  # the order of metric-learn
+        self, pairs: Any, y: Any, bounds: Any = None, calibration_params: dict[str, Any] | None = None
+    ) -> Any:
         """Learn the metric and a threshold on the distance.
 
         Parameters
