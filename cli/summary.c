@@ -56,13 +56,13 @@ void cli_say_choice(const json_t *model)
         say_settings(chosen);
         return;
     }
+    bool late = client_string(chosen, "stopped_by")[0];
     client_print(stdout,
                  "chosen     reference %s, distortion at most %g, softness %g, passes %d%s\n",
                  client_string(chosen, "reference"), client_real(chosen, "distortion"),
                  client_real(chosen, "weight"), (int)client_real(chosen, "passes"),
-                 client_string(chosen, "stopped_by")[0]
-                     ? ",\n           cut short by the time limit"
-                     : "");
+                 late ? "," : "");
+    if (late) printf("           cut short by the time limit\n");
     if (json_object_get(chosen, "neighbors"))
         printf("           and %d neighbours that vote\n", (int)client_real(chosen, "neighbors"));
     if (!json_is_number(json_object_get(chosen, "error"))) return;
@@ -123,11 +123,10 @@ void cli_say_certificate(const json_t *model)
                  json_object_get(model, "low_rank") ? " and Q" : "", client_real(o, "active"),
                  client_real(o, "constraints"));
     if (cap == 1.0)
-        client_print(
-            stdout, "           K = 1 is the reference itself: nothing was stretched beyond it%s\n",
-            json_object_get(json_object_get(model, "selection"), "tried")
-                ? ", for the\n           folds found no gain in doing so"
-                : "");
+        printf("           K = 1 is the reference itself: nothing was stretched beyond it%s\n",
+               json_object_get(json_object_get(model, "selection"), "tried")
+                   ? ", for the\n           folds found no gain in doing so"
+                   : "");
 }
 
 void cli_say_condition(const bdml_model *model)

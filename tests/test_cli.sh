@@ -173,6 +173,8 @@ works predict many.bdml "$data/iris.csv" -k 1000 -o many.csv
 ok "predict: more votes than points" grep -q "all 150 points vote; neighbors asks for 1000" err
 
 # ---- certify says why it does not confirm
+works train "$data/iris.csv" --distortion 1 -o summary.bdml # lines of our own are broken, not shown as \x0a
+ok "train: K = 1 is explained on lines of their own" sh -c "grep -q '^ *folds found no gain in doing so' out && ! grep -q x0a out"
 works train "$data/iris.csv" --rule class --passes 2 --scale minmax -o again.bdml --quiet
 exits 1 "the claim is not confirmed at level problem" certify again.bdml "$data/iris.csv" --level problem
 ok "less evidence than asked is no refutation" grep -q "nothing speaks against the claim 'optimal'" out
