@@ -58,7 +58,7 @@ static task make_task(bdml_handle *h, const char *name, int64_t n, int d, int sp
     return T;
 }
 
-enum { TASKS = 14 };
+enum { TASKS = 15 };
 
 static task make_kind(bdml_handle *h, int kind)
 {
@@ -118,6 +118,10 @@ static task make_kind(bdml_handle *h, int kind)
         T.warm = calloc((size_t)T.c->m, sizeof *T.warm);
         for (int64_t t = 0; t < T.c->m; t++) T.warm[t] = t % 3 ? 0.0 : 0.05;
         T.s.warm_multiplier = T.warm;
+        break;
+    case 13:
+        T = make_task(h, "soft, second order", 300, 6, 6, 0, 3000, "t");
+        T.s.K = 1e4, T.s.softness = 50, T.s.gap = 1e-9;
         break;
     default:
         T = make_task(h, "reduced, then whole", 40, 9, 5, 2e-5, 100, "p");

@@ -169,6 +169,44 @@ static void dimensions_cost_few_steps(void **state)
     }
 }
 
+/* The squared hinge in few dimensions: a handful of steps of second order after some of first order, whatever the
+ * constraints, K and the trace; the bracket is confirmed by plain loops. */
+static void the_squared_hinge_is_of_second_order(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        const char *kind;
+        double K, softness;
+        bool diagonal, bounded;
+        int64_t most;
+    } job[] = {
+        {"t", 100, 50, false, false, 32},  {"pw", 1e9, 1000, false, false, 48},
+        {"mw", 1e4, 200, false, true, 57}, {"mw", 1e9, 1000, true, false, 52},
+        {"t", 1e9, 1e4, false, false, 44},
+    };
+    for (size_t k = 0; k < sizeof job / sizeof *job; k++) {
+        toy T = make_toy(h, 720, 400, 7, 7, 4000, job[k].kind);
+        for (int64_t i = 0; i < T.n * T.d; i++) T.x[i] *= 1.0 + (double)(i % T.d);
+        bdml_solve_settings s = hard_settings(job[k].K, INFINITY, 1e-9);
+        bdml_solve_result r;
+        s.hard = false;
+        s.softness = job[k].softness;
+        s.max_iter = 3000;
+        solve_toy(h, &T, &s, job[k].diagonal, &r);
+        if (job[k].bounded) {
+            s.trace = 0.7 * r.trace;
+            bdml_solve_result_free(&r);
+            solve_toy(h, &T, &s, job[k].diagonal, &r);
+            check_close(r.trace, s.trace, 1e-9 * s.trace);
+        }
+        check_true(r.outcome == BDML_OPTIMAL && r.gap <= 1e-9);
+        check_true(r.iterations <= job[k].most);
+        plain_check(h, &(plain){T.n, T.d, T.x, T.c, NULL}, &s, &r);
+        bdml_solve_result_free(&r);
+        toy_free(&T);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +216,7 @@ int main(void)
         handle_test(a_gap_of_1e_12_is_reached),
         handle_test(fixed_problems_take_few_steps),
         handle_test(dimensions_cost_few_steps),
+        handle_test(the_squared_hinge_is_of_second_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

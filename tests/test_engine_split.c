@@ -168,6 +168,20 @@ static void a_split_solve_is_the_solve(void **state)
             }
 }
 
+/* Enough constraints for steps of second order. */
+static void the_curvature_is_that_of_all_ranks(void **state)
+{
+    bdml_handle *h = *state;
+    for (int diagonal = 0; diagonal < 2; diagonal++) {
+        toy T = make_toy(h, 805, 300, 6, 6, 3000, "mw");
+        bdml_solve_settings s = hard_settings(1e3, INFINITY, 1e-8);
+        s.hard = false;
+        s.softness = 50.0;
+        compare(h, &T, &s, diagonal, 3, false);
+        toy_free(&T);
+    }
+}
+
 static void an_empty_rank_changes_nothing(void **state)
 {
     bdml_handle *h = *state;
@@ -394,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(a_split_solve_is_the_solve),
+        handle_test(the_curvature_is_that_of_all_ranks),
         handle_test(an_empty_rank_changes_nothing),
         handle_test(every_end_is_the_same_on_all_ranks),
         handle_test(one_rank_stops_all),

@@ -166,7 +166,12 @@ static bdml_status one_round(bdml_engine *e)
         bdml_limit_reached(e);
         return look(e, true);
     }
-    BDML_TRY(inner_round(e));
+    if (e->quadratic.on) {
+        BDML_TRY(bdml_quadratic_round(e));
+        bdml_limit_reached(e);
+    } else {
+        BDML_TRY(inner_round(e));
+    }
     BDML_TRY(look(e, false));
     swap_multipliers(&e->dual);
     return BDML_OK;
@@ -205,6 +210,7 @@ bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
         if (!smooth && !e->newton.on) course->table_star = balance(&e->at, &e->dual);
         if (!smooth && hard) aim_inside(&e->bounds, &e->dual);
         e->newton.on = bdml_newton_pays(e);
+        e->quadratic.on = bdml_quadratic_pays(e);
         relist(e);
     }
     return bdml_state_last(e);

@@ -134,6 +134,22 @@ typedef struct bdml_newton {
     double tried_at; /* gap when that stalled and the method was tried anew */
 } bdml_newton;
 
+/* Second order for the squared hinge (quadratic.c). Matrices are packed (spectral/matrix.h). */
+typedef struct bdml_quadratic {
+    int width;                /* numbers of a matrix; 0: the method is not used */
+    double *H;                /* width x width: curvature of the missed margins, */
+    unsigned char *curved;    /* which these constraints make up */
+    double *change, *block;   /* scratch: of H; of its columns */
+    double *pair;             /* 2 r: differences of a constraint */
+    double *m, *s;            /* M_k and the gradient there */
+    double *x, *x_old, *z;    /* accelerated steps on the model; */
+    double *hx, *hx_old, *hz; /* H (x - m) */
+    double L;                 /* inverse step there */
+    double started_at;        /* gap when its decrease was last looked at */
+    int rounds;
+    bool on, off; /* as in bdml_newton */
+} bdml_quadratic;
+
 /* Both ends of the bracket (certificate.c). */
 typedef struct bdml_bounds {
     double upper, lower;
@@ -189,6 +205,7 @@ typedef struct bdml_engine {
     bdml_dual dual;
     bdml_active active;
     bdml_newton newton;
+    bdml_quadratic quadratic;
     bdml_bounds bounds;
     bdml_refutation proof;
     bdml_course course;
@@ -245,6 +262,12 @@ bool bdml_newton_pays(const bdml_engine *e); /* time to change over? */
 bdml_status bdml_newton_round(bdml_engine *e);
 /* After it gave up and nothing else helps: tried anew, as long as that has halved the gap. */
 bool bdml_newton_again(bdml_newton *n, double gap);
+
+/* quadratic.c: second order where the objective is piecewise quadratic and matrices are small */
+bdml_status bdml_quadratic_init(bdml_engine *e);
+void bdml_quadratic_free(bdml_quadratic *p);
+bool bdml_quadratic_pays(const bdml_engine *e); /* time to change over? */
+bdml_status bdml_quadratic_round(bdml_engine *e);
 
 /* vector.c: all constraints, row-weighted; and the projection, which is counted */
 void bdml_engine_forward(bdml_engine *e, const double *M, double *v);

@@ -91,7 +91,7 @@ typedef struct bdml_solve_result {
     bdml_stop stop;
     double lower, upper, gap; /* upper is infinite while no feasible M is known */
     double kappa, trace;      /* of m; kappa of M = 0 is 1 */
-    int64_t iterations;       /* projections onto the set */
+    int64_t iterations;       /* projections onto the set after which constraints are looked at */
     double seconds;
     int d, rank; /* rank: dimensions that the data span, in which the work was done */
     bool diagonal;

@@ -1,24 +1,12 @@
 /* start.c - where a solve begins: a metric of the right size, multipliers, penalty. */
 #include "solver/engine.h"
 
-/* Best multiple of M for the soft form, by doubling and bisection on the slope; 0 when M = 0 is
- * best. The hinge has no smooth slope: it is taken with a small penalty. */
+/* Best multiple of M for the soft form; 0 when M = 0 is best. The hinge has no smooth slope: it is taken with a small
+ * penalty. */
 static double best_multiple(const bdml_engine *e)
 {
-    const bdml_terms *terms = &e->scaled.terms;
-    const double *v = e->dual.v;
-    double penalty = e->dual.penalty_inv, lo = 0.0, hi = 1.0;
     double f = bdml_vec_dot(e->X.size, e->scaled.g, e->at.M);
-    if (bdml_terms_slope(terms, penalty, f, 0.0, v) >= 0.0) return 0.0;
-    while (bdml_terms_slope(terms, penalty, f, hi, v) < 0.0 && hi < 1e12) lo = hi, hi *= 2.0;
-    for (int step = 0; step < 30; step++) {
-        double t = 0.5 * (lo + hi);
-        if (bdml_terms_slope(terms, penalty, f, t, v) < 0.0)
-            lo = t;
-        else
-            hi = t;
-    }
-    return hi;
+    return bdml_terms_least(&e->scaled.terms, e->dual.penalty_inv, f, NULL, e->dual.v, INFINITY);
 }
 
 /* Multiple of the identity: margins met where it can meet them all, else on average. */

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-static const double STATE_VERSION = 4.0;
+static const double STATE_VERSION = 5.0;
 /* Largest counter: whole numbers are exact in a double up to here. */
 static const double MOST_COUNT = 9007199254740992.0;
 
@@ -124,6 +124,23 @@ static void walk_newton(walk *w, bdml_newton *n)
     number(w, &n->tried_at);
 }
 
+/* H as it is: made anew from its constraints it would differ in the last bits. */
+static void walk_quadratic(walk *w, bdml_engine *e)
+{
+    bdml_quadratic *p = &e->quadratic;
+    double *curved = e->active.weighted;
+    if (p->width == 0) return;
+    finite_array(w, (size_t)p->width * (size_t)p->width, p->H);
+    for (int64_t t = 0; t < e->p->c->m; t++) curved[t] = p->curved[t];
+    over_constraints(w, e->p, NULL, curved);
+    for (int64_t t = 0; t < e->p->c->m; t++) p->curved[t] = curved[t] != 0.0;
+    number(w, &p->L);
+    number(w, &p->started_at);
+    small(w, INT32_MAX, &p->rounds);
+    flag(w, &p->on);
+    flag(w, &p->off);
+}
+
 static void walk_active(walk *w, bdml_engine *e)
 {
     bdml_active *a = &e->active;
@@ -186,6 +203,7 @@ static void walk_engine(walk *w, bdml_engine *e)
     over_constraints(w, e->p, NULL, dual->y);
     walk_active(w, e);
     walk_newton(w, &e->newton);
+    walk_quadratic(w, e);
     walk_bounds(w, size, e->p, &e->bounds);
     walk_proof(w, e->p, &e->proof);
     counter(w, MOST_COUNT, &course->iterations);
@@ -269,6 +287,7 @@ bdml_status bdml_state_restore(bdml_engine *e)
     walk_engine(&w, e);
     bool steps = e->at.step_inv > 0.0 && e->at.momentum >= 1.0 && e->dual.penalty_inv >= 0.0 &&
                  e->dual.aim >= 1.0;
+    steps = steps && (e->quadratic.rounds == 0 || e->quadratic.L > 0.0);
     bool weight = isfinite(e->scaled.C) && e->scaled.C >= 0.0;
     return w.bad || !steps || !weight ? damaged(e->h) : BDML_OK;
 }

@@ -85,12 +85,44 @@ double bdml_terms_excess(const bdml_terms *p, double penalty, const double *y0, 
     return total(p, sum);
 }
 
-double bdml_terms_slope(const bdml_terms *p, double penalty, double f, double t, const double *v)
+/* Slope of f t + sum_t psi_t(v + t way) at t, and how fast it grows there. */
+static double slope_along(const bdml_terms *p, double penalty, double f, const double *v,
+                          const double *way, double t, double *bend)
 {
-    double slope = p->space.comm->rank == 0 ? f : 0.0;
-    for (int64_t k = 0; k < p->space.count; k++)
-        slope -= v[k] * clip(slope_at(penalty, 0.0, p->b[k], p->q[k], t * v[k]), p->u[k]);
-    return total(p, slope);
+    double sum[2] = {p->space.comm->rank == 0 ? f : 0.0, 0.0};
+    for (int64_t k = 0; k < p->space.count; k++) {
+        double at = (v ? v[k] : 0.0) + t * way[k];
+        double s = slope_at(penalty, 0.0, p->b[k], p->q[k], at);
+        sum[0] -= way[k] * clip(s, p->u[k]);
+        if (s > 0.0 && s < p->u[k]) sum[1] += way[k] * way[k] / (penalty + p->q[k]);
+    }
+    bdml_comm_sum(p->space.comm, 2, sum);
+    *bend = sum[1];
+    return sum[0];
+}
+
+/* The slope is piecewise linear and grows: Newton's method ends exactly, when a step begins and ends on the same
+ * piece; kept in a bracket it cannot go round in circles. */
+double bdml_terms_least(const bdml_terms *p, double penalty, double f, const double *v,
+                        const double *way, double most)
+{
+    enum { STEPS = 100 };
+    double lo = 0.0, hi = most, t = BDML_MIN(most, 1.0), bend;
+    if (slope_along(p, penalty, f, v, way, 0.0, &bend) >= 0.0) return 0.0;
+    for (int step = 0; step < STEPS && t < 1e12; step++) {
+        double slope = slope_along(p, penalty, f, v, way, t, &bend);
+        if (slope == 0.0 || (slope < 0.0 && t >= most)) break;
+        if (slope < 0.0)
+            lo = t;
+        else
+            hi = t;
+        double next = bend > 0.0 ? t - slope / bend : INFINITY;
+        if (!(next > lo && next < hi)) next = isfinite(hi) ? 0.5 * (lo + hi) : 2.0 * t;
+        double far = fabs(next - t);
+        t = next;
+        if (far <= 1e-12 * t) break;
+    }
+    return t;
 }
 
 double bdml_terms_loss(const bdml_terms *p, const double *v)

@@ -37,8 +37,10 @@ double bdml_terms_move(const bdml_terms *p, double penalty, const double *y0, co
 /* sum_t psi_t(v) - psi_t(v_z) + y_z (v - v_z), y_z = y(v_z): how far it lies above its tangent. */
 double bdml_terms_excess(const bdml_terms *p, double penalty, const double *y0, const double *y_z,
                          const double *v);
-/* Slope of f t + sum_t psi_t(t v), y0 = 0. */
-double bdml_terms_slope(const bdml_terms *p, double penalty, double f, double t, const double *v);
+/* The t in [0, most] at which f t + sum_t psi_t(v + t way), y0 = 0, is least; v NULL: 0. most may be infinite: t is then
+ * some 1e12 at most. */
+double bdml_terms_least(const bdml_terms *p, double penalty, double f, const double *v,
+                        const double *way, double most);
 /* The loss of the soft form: sum_t psi_t(v) for 1/rho = 0. */
 double bdml_terms_loss(const bdml_terms *p, const double *v);
 /* y = max(b - v, 0); returns the sum. */

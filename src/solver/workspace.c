@@ -74,6 +74,7 @@ bdml_status bdml_engine_init(bdml_engine *e, bdml_handle *h, bdml_problem *p,
     BDML_NEW(h, e->active.listed, m);
     BDML_NEW(h, e->active.t, m);
     BDML_GO(bdml_newton_init(e));
+    BDML_GO(bdml_quadratic_init(e));
 done:
     if (status != BDML_OK) bdml_engine_free(e);
     return status;
@@ -90,6 +91,7 @@ void bdml_engine_free(bdml_engine *e)
     free(e->active.t);
     free(e->course.state.number);
     bdml_newton_free(&e->newton);
+    bdml_quadratic_free(&e->quadratic);
     bdml_matrices_free(&e->X);
     memset(e, 0, sizeof *e);
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+static const double SQRT2 = 1.4142135623730951;
+
 bdml_status bdml_matrices_init(bdml_handle *h, const bdml_matrix_ops *ops, int r, unsigned uses,
                                bdml_matrices *X)
 {
@@ -41,6 +43,44 @@ void bdml_matrix_ends(const bdml_matrices *X, int *floor, int *ceiling)
     while (hi < r && l[r - 1 - hi] == l[r - 1]) hi++;
     *floor = lo;
     *ceiling = hi;
+}
+
+/* Column j holds rows first .. r-1; of a full matrix those up to j are packed. */
+size_t bdml_matrix_packed(const bdml_matrices *X)
+{
+    size_t r = (size_t)X->r;
+    return X->height == X->r ? r * (r + 1) / 2 : r;
+}
+
+void bdml_matrix_pack(const bdml_matrices *X, const double *M, double *v)
+{
+    for (int j = 0; j < X->r; j++) {
+        const double *column = COL(M, X->height, j);
+        int first = bdml_matrix_first(X, j);
+        for (int i = first; i < j; i++) *v++ = SQRT2 * column[i - first];
+        *v++ = column[j - first];
+    }
+}
+
+void bdml_matrix_unpack(const bdml_matrices *X, const double *v, double *M)
+{
+    for (int j = 0; j < X->r; j++) {
+        int first = bdml_matrix_first(X, j);
+        for (int i = first; i < j; i++)
+            COL(M, X->height, j)[i] = COL(M, X->height, i)[j] = *v++ / SQRT2;
+        COL(M, X->height, j)[j - first] = *v++;
+    }
+}
+
+void bdml_matrix_pack_row(const bdml_matrices *X, double factor, const double *f, const double *g,
+                          double *v)
+{
+    for (int j = 0; j < X->r; j++) {
+        double fj = SQRT2 * factor * f[j], gj = SQRT2 * factor * g[j];
+        int first = bdml_matrix_first(X, j);
+        for (int i = first; i < j; i++) *v++ = fj * f[i] - gj * g[i];
+        *v++ = factor * (f[j] * f[j] - g[j] * g[j]);
+    }
 }
 
 void bdml_matrix_identity(const bdml_matrices *X, double value, double *M)

@@ -95,6 +95,14 @@ static inline int bdml_matrix_first(const bdml_matrices *X, int j)
 /* Eigenvalues X->l at the floor, and at the ceiling. */
 void bdml_matrix_ends(const bdml_matrices *X, int *floor, int *ceiling);
 
+/* Packed: each entry once, those off the diagonal times sqrt 2, so that <A,B> is the product of the vectors. How many
+ * numbers; a matrix packed and unpacked; factor (f f' - g g') packed, as far as the form sees it. */
+size_t bdml_matrix_packed(const bdml_matrices *X);
+void bdml_matrix_pack(const bdml_matrices *X, const double *M, double *v);
+void bdml_matrix_unpack(const bdml_matrices *X, const double *v, double *M);
+void bdml_matrix_pack_row(const bdml_matrices *X, double factor, const double *f, const double *g,
+                          double *v);
+
 /* M = value I */
 void bdml_matrix_identity(const bdml_matrices *X, double value, double *M);
 /* M += c u u', as far as M holds it */
