@@ -158,7 +158,8 @@ static void check_index(bdml_handle *h, const search_case *all)
     for (int64_t i = 0; i < all->queries; i++)
         for (size_t j = 0; j < width; j++)
             moved[(size_t)i * width + j] =
-                all->q[(size_t)i * width + j] * (i / STEP % 3 == 1 ? pow(10.0, 2.0 * (double)i + 4.0) : 1.0);
+                all->q[(size_t)i * width + j] *
+                (i / STEP % 3 == 1 ? pow(10.0, 2.0 * (double)i + 4.0) : 1.0);
     for (int s = 0; s < SETTINGS; s++) {
         bdml_index *in;
         use_settings(h, s);
@@ -546,6 +547,40 @@ static void search_can_be_cancelled(void **state)
         }
 }
 
+/* Guesses from nearly right to absurd, of rows that lie apart or by the hundred in one place, change nothing. */
+static void a_guess_changes_nothing(void **state)
+{
+    enum { ROWS = 700, Q = 90, D = 5, K = 15 };
+    bdml_handle *h = *state;
+    static double x[ROWS * D], q[Q * D];
+    static int32_t index[Q * K], right[Q * K], guess[Q * K];
+    bdml_rng r = bdml_rng_make(8, 0);
+    for (int kind = 0; kind < 3;
+         kind++) { /* apart; in 7 places; in 7 that are far for their width */
+        double width = kind == 0 ? 1.0 : kind == 1 ? 0.0 : 1e-4;
+        for (int i = 0; i < ROWS * D; i++)
+            x[i] = width * bdml_rng_normal(&r) + (kind ? i / D % 7 : 0);
+        for (int i = 0; i < Q * D; i++) q[i] = x[i * 3] + 0.3 * width * bdml_rng_normal(&r);
+        const bdml_rows rows = {ROWS, D, D, x, NULL, 0}, asked = {Q, D, D, q, NULL, 0};
+        check_ok(h, bdml_knn_search(h, &h->options.neighbors, &rows, &asked, BDML_ANY_CLASS, K,
+                                    right, NULL));
+        for (int how = 0; how < 5; how++) {
+            for (int i = 0; i < Q * K; i++) {
+                int row = i / K, c = i % K;
+                guess[i] = how == 0   ? right[row * K + K - 1 - c]
+                           : how == 1 ? (c < K - 1 ? right[i] : ROWS - 1 - right[i] % 2)
+                           : how == 2 ? (row * 7 + c) % ROWS
+                           : how == 3 ? -1
+                                      : (row % 2 ? right[i] : -1);
+            }
+            memset(index, 0, sizeof index);
+            check_ok(h, bdml_knn_search_from(h, &h->options.neighbors, &rows, &asked, K, guess,
+                                             index));
+            assert_memory_equal(index, right, sizeof right);
+        }
+    }
+}
+
 /* ---- vote and confusion ---------------------------------------------------------------------------------------- */
 
 static void vote_ties_go_to_the_nearest(void **state)
@@ -612,6 +647,7 @@ int main(void)
         handle_test(duplicates_go_to_the_lower_index),
         handle_test(memory_bound_changes_nothing),
         handle_test(four_points_by_hand),
+        handle_test(a_guess_changes_nothing),
         handle_test(edges_of_n_k_and_class),
         handle_test(arguments_are_checked),
         handle_test(every_failed_allocation_is_survived),

@@ -30,7 +30,7 @@ static void make_points(points *p, bool constant)
 static bdml_status make(bdml_handle *h, bdml_reference_kind kind, const bdml_training *t,
                         bdml_reference *r)
 {
-    return bdml_reference_make(h, &h->options.methods, kind, NULL, t, r);
+    return bdml_reference_make(h, &h->options.methods, kind, NULL, t, NULL, r);
 }
 
 /* S, the covariance of the n rows of x (dimension d) less their class means. */
@@ -174,7 +174,8 @@ static void best_of_each_family(void **state)
     json_int_t folds = json_integer_value(json_object_get(selection, "folds"));
     size_t i;
     assert_int_equal(folds, 10);
-    assert_int_equal(json_array_size(alone), 9); /* all but shrunk-p, which are for unseen classes */
+    assert_int_equal(json_array_size(alone),
+                     9); /* all but shrunk-p, which are for unseen classes */
     json_array_foreach(alone, i, row)
     {
         const char *name = json_string_value(json_object_get(row, "reference"));
@@ -226,11 +227,43 @@ static void allocations_may_fail(void **state)
     }
 }
 
+/* Kinds that share what they are made of, asked for in any order, are those made alone, to the bit. */
+static void shared_steps(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    for (int far = 0; far < 2; far++)
+        for (int turn = 0; turn < 2; turn++) {
+            make_points(&p, false);
+            for (int i = 0; i < N * D && far; i++) p.x[i] += 1e7;
+            bdml_whitening shared;
+            bdml_whitening_init(&shared);
+            for (int k = 0; k < BDML_REFERENCE_FILE; k++) {
+                bdml_reference_kind kind =
+                    (bdml_reference_kind)(turn ? BDML_REFERENCE_FILE - 1 - k : k);
+                bdml_reference a, b;
+                check_ok(h, make(h, kind, &p.t, &a));
+                check_ok(h, bdml_reference_make(h, &h->options.methods, kind, NULL, &p.t, &shared,
+                                                &b));
+                size_t size = sizeof *a.map * (size_t)(a.rows * a.columns);
+                assert_int_equal(a.rows, b.rows);
+                check_true(!a.map == !b.map && !a.shift == !b.shift);
+                check_true(!a.shift == !(far && a.map));
+                if (a.map) assert_memory_equal(a.map, b.map, size);
+                if (a.shift) assert_memory_equal(a.shift, b.shift, sizeof *a.shift * D);
+                bdml_reference_free(&a);
+                bdml_reference_free(&b);
+            }
+            bdml_whitening_free(&shared);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(whitening),
         handle_test(stretch),
+        handle_test(shared_steps),
         handle_test(best_of_each_family),
         cmocka_unit_test(allocations_may_fail),
     };

@@ -250,7 +250,7 @@ static void second_pass_adds_neighbours(void **state)
         trail t = {.w = &w};
         wanted[plan.caps + cap] = true;
         w.user = &t;
-        check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, &f));
+        check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, NULL, &f));
         check_ok(h, bdml_sweep_run(&w));
         assert_int_equal(t.solves, 2);
         check_true(!t.last[0] && t.last[1]);
@@ -283,7 +283,7 @@ static void what_is_mined_under_is_solved_once(void **state)
     bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS];
     make_points(&p);
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
-    check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, &f));
+    check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, NULL, &f));
     for (int k = 0; k < plan.efforts * plan.caps; k++) wanted[k] = plan.cap[k % plan.caps] > 1.0;
     bdml_sweep w = {.fit = &f, .wanted = wanted, .solved = follow};
     trail t = {.w = &w};

@@ -113,6 +113,28 @@ void bdml_knn_frame_free(bdml_knn_frame *f)
     forget(f);
 }
 
+/* A guess says how far neighbours are. Float does where the bracket of a distance, 8 e |y|^2 wide, is narrow beside that
+ * for most of the queries: its products take half the time. */
+static bool guess_suits_float(const bdml_knn_task *t)
+{
+    const bdml_knn_frame *f = &t->in->frame;
+    double e = 1.01 * (t->d + 16) * (double)FLT_EPSILON / 2;
+    int64_t count = BDML_MIN(t->query.n, (int64_t)SAMPLE), narrow = 0;
+    if (!t->guess || t->in->o.candidates.given) return false;
+    for (int64_t s = 0; s < count; s++) {
+        int64_t row = t->query.n * s / count;
+        const int32_t *guess = t->guess + row * t->k;
+        const double *a = t->query.x + (size_t)row * (size_t)t->query.ld;
+        double farthest = 0.0;
+        for (int c = 0; c < t->k && guess[c] >= 0; c++) {
+            const double *b = t->reference.x + (size_t)guess[c] * (size_t)t->reference.ld;
+            farthest = BDML_MAX(farthest, bdml_knn_distance(t->d, a, b));
+        }
+        narrow += 8.0 * e * bdml_knn_distance(t->d, a, f->center) <= farthest / 4.0;
+    }
+    return 4 * narrow >= 3 * count;
+}
+
 static bdml_status choose_kernel(bdml_knn_task *t, int threads, const bdml_knn_kernel **kernel)
 {
     bdml_status status = BDML_OK;
@@ -120,7 +142,7 @@ static bdml_status choose_kernel(bdml_knn_task *t, int threads, const bdml_knn_k
     double *largest = NULL;
 
     *kernel = &bdml_knn_kernel_double;
-    if (t->in->o.candidates.value != BDML_CANDIDATES_FLOAT) return BDML_OK;
+    if (t->in->o.candidates.value != BDML_CANDIDATES_FLOAT && !guess_suits_float(t)) return BDML_OK;
     BDML_NEW(t->h, largest, t->reference.n);
     find_spread(f->center, t->d, threads, &t->reference, largest);
     if (suits_float(t->d, t->reference.n, largest, f->scale)) *kernel = &bdml_knn_kernel_float;

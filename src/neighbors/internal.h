@@ -67,8 +67,9 @@ typedef struct bdml_knn_task {
     bdml_restrict which;
     const int32_t *label, *query_label; /* by row number */
     bdml_knn_rows reference, query;
-    int32_t *index;   /* out, by query row number */
-    double *distance; /* out, or NULL */
+    const int32_t *guess; /* k rows each, by query row number, or NULL */
+    int32_t *index;       /* out, by query row number */
+    double *distance;     /* out, or NULL */
 } bdml_knn_task;
 
 /* ---- progress from inside a parallel region (search.c) ------------------------------------------ */
@@ -185,6 +186,8 @@ struct bdml_knn_kernel {
     /* Offer the tile's distances to the candidates: positions q.., r.. */
     void (*scan)(bdml_knn_brute *b, int64_t q, int nq, int64_t r, int nr, int thread);
     void (*reset)(bdml_knn_brute *b);
+    /* Lower the limit of query position q to the farthest of the rows guessed. */
+    void (*start_from)(bdml_knn_brute *b, int64_t q);
     /* Rank the candidates of query position q and write its output row. */
     void (*finish)(bdml_knn_brute *b, int64_t q, int thread);
 };

@@ -127,6 +127,31 @@ static void KERNEL(measure_exactly)(bdml_knn_brute *b, const KERNEL(view) * w, i
                                      bdml_knn_row(rows, slot[c]), c};
 }
 
+/* The k-th nearest of q is no farther than `distance`: the limit that follows, rounded up. */
+static void KERNEL(lower)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q, double distance)
+{
+    size_t at = (size_t)(q - b->first);
+    double scale = b->frame->scale;
+    double worst = distance * scale * scale, low = (double)w->low_q[q];
+    double limit = worst - low + 8.0 * ROUNDOFF * (worst + fabs(low)) + 2.0 * b->frame->tiny;
+    if (limit < (double)w->limit[at]) w->limit[at] = (REAL)limit;
+}
+
+static void KERNEL(start_from)(bdml_knn_brute *b, int64_t q)
+{
+    KERNEL(view) w = KERNEL(look)(b, 0);
+    const bdml_knn_rows *rows = &b->t->reference;
+    const int32_t *guess = b->t->guess + (size_t)bdml_knn_row(&b->t->query, q) * (size_t)b->t->k;
+    const double *a = bdml_knn_point(&b->t->query, q);
+    double worst = 0.0;
+    for (int c = 0; c < b->t->k; c++) {
+        if (guess[c] < 0) return;
+        const double *x = rows->x + (size_t)guess[c] * (size_t)rows->ld;
+        worst = BDML_MAX(worst, bdml_knn_distance(b->t->d, a, x));
+    }
+    KERNEL(lower)(b, &w, q, worst);
+}
+
 /* Keep the k nearest candidates by exact distance: what is left when bounds cannot tell them apart,
  * as with ties. The new limit is the k-th distance, rounded up. */
 static void KERNEL(refine)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q)
@@ -138,10 +163,7 @@ static void KERNEL(refine)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q)
 
     KERNEL(measure_exactly)(b, w, q);
     bdml_knn_select(w->pair, count, k);
-    double scale = b->frame->scale;
-    double worst = w->pair[k - 1].distance * scale * scale, low = (double)w->low_q[q];
-    double limit = worst - low + 8.0 * ROUNDOFF * (worst + fabs(low)) + 2.0 * b->frame->tiny;
-    if (limit < (double)w->limit[at]) w->limit[at] = (REAL)limit;
+    KERNEL(lower)(b, w, q, w->pair[k - 1].distance);
     /* Ascending slots, so that moving down never overwrites what is still needed. */
     for (int c = 0; c < count; c++) w->high[c] = 0;
     for (int c = 0; c < k; c++) w->high[w->pair[c].slot] = 1;

@@ -20,5 +20,6 @@ const bdml_knn_kernel bdml_knn_kernel_double = {
     .product = product_double,
     .scan = scan_double,
     .reset = reset_double,
+    .start_from = start_from_double,
     .finish = finish_double,
 };

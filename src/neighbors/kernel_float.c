@@ -20,5 +20,6 @@ const bdml_knn_kernel bdml_knn_kernel_float = {
     .product = product_float,
     .scan = scan_float,
     .reset = reset_float,
+    .start_from = start_from_float,
     .finish = finish_float,
 };

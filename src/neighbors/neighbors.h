@@ -25,6 +25,11 @@ bdml_status bdml_index_query(bdml_handle *h, bdml_index *in, const bdml_rows *qu
 bdml_status bdml_knn_search(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
                             const bdml_rows *queries, bdml_restrict which, int k, int32_t *index,
                             double *distance);
+/* The same for any class and given queries, from a guess: for every one of them k different rows, as the nearest of
+ * another metric. What is found does not depend on it, and takes less time the better it is. NULL: none. */
+bdml_status bdml_knn_search_from(bdml_handle *h, const bdml_neighbor_options *o,
+                                 const bdml_rows *rows, const bdml_rows *queries, int k,
+                                 const int32_t *guess, int32_t *index);
 
 /* ---- votes (vote.c) ------------------------------------------------------------------------------------ */
 
@@ -32,8 +37,11 @@ bdml_status bdml_knn_search(bdml_handle *h, const bdml_neighbor_options *o, cons
  * neighbour among the tied. -1 when there is none. */
 int32_t bdml_knn_vote(int votes, const int32_t *index, const int32_t *label, int classes,
                       int32_t *count /* classes of them, scratch */);
-/* wrong[v] = how many of `rows` are not of the class that their votes[v] nearest of `voters` vote for, v = 0 ..
- * count-1. rows NULL: the voters themselves, each without itself. */
+/* Errors of these numbers of neighbours: wrong[v] = how many of `rows` are not of the class that the votes[v] first
+ * of `index` vote for, k a row, nearest first. */
+bdml_status bdml_vote_count(bdml_handle *h, const bdml_rows *voters, const bdml_rows *rows, int k,
+                            const int32_t *index, int count, const int *votes, int64_t *wrong);
+/* The same of their nearest of `voters`. rows NULL: the voters themselves, each without itself. */
 bdml_status bdml_vote_errors(bdml_handle *h, const bdml_neighbor_options *o,
                              const bdml_rows *voters, const bdml_rows *rows, int count,
                              const int *votes, int64_t *wrong);

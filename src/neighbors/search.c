@@ -97,8 +97,9 @@ static bdml_status run(bdml_knn_task *t)
     return usable ? BDML_OK : bdml_knn_tree_search(t);
 }
 
-bdml_status bdml_index_query(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
-                             bdml_restrict which, int k, int32_t *index, double *distance)
+static bdml_status query(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
+                         bdml_restrict which, int k, const int32_t *guess, int32_t *index,
+                         double *distance)
 {
     bdml_status status = BDML_OK;
     BDML_TRY(check_search(h, in, queries, which, k, index));
@@ -113,6 +114,7 @@ bdml_status bdml_index_query(bdml_handle *h, bdml_index *in, const bdml_rows *qu
                        .query_label = asked->y,
                        .reference = in->reference,
                        .query = {.n = asked->n, .x = asked->x, .ld = asked->ld},
+                       .guess = guess,
                        .index = index,
                        .distance = distance};
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_NEIGHBORS);
@@ -125,6 +127,25 @@ done:
     if (!t.self) free(t.query.order);
     free(t.query.from);
     free(t.query.to);
+    return status;
+}
+
+bdml_status bdml_index_query(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
+                             bdml_restrict which, int k, int32_t *index, double *distance)
+{
+    return query(h, in, queries, which, k, NULL, index, distance);
+}
+
+bdml_status bdml_knn_search_from(bdml_handle *h, const bdml_neighbor_options *o,
+                                 const bdml_rows *rows, const bdml_rows *queries, int k,
+                                 const int32_t *guess, int32_t *index)
+{
+    bdml_index *in = NULL;
+    bdml_rows reference = *rows;
+    reference.y = NULL; /* classes do not matter */
+    BDML_TRY(bdml_index_build(h, o, &reference, &in));
+    bdml_status status = query(h, in, queries, BDML_ANY_CLASS, k, guess, index, NULL);
+    bdml_index_free(in);
     return status;
 }
 

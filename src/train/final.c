@@ -13,7 +13,7 @@ bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training 
         BDML_TRY(bdml_select(h, plan, t, &f->selection));
         f->at = bdml_candidate_at(plan, f->selection.chosen);
     }
-    BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], &f->fit));
+    BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], NULL, &f->fit));
     f->fit.anchors = ANCHORS;
     wanted[f->at.effort * plan->caps + f->at.cap] = true;
     f->sweep = (bdml_sweep){.fit = &f->fit, .wanted = wanted, .precise = true};

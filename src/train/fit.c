@@ -40,10 +40,11 @@ done:
 }
 
 bdml_status bdml_fit_open(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
-                          bdml_reference_kind kind, bdml_fit *f)
+                          bdml_reference_kind kind, bdml_whitening *shared, bdml_fit *f)
 {
     *f = (bdml_fit){.h = h, .plan = plan, .t = t, .g_scale = 1.0, .anchors = ANCHORS};
-    BDML_TRY(bdml_reference_make(h, &plan->o->methods, kind, &plan->file, t, &f->reference));
+    BDML_TRY(
+        bdml_reference_make(h, &plan->o->methods, kind, &plan->file, t, shared, &f->reference));
     return bdml_reference_apply(h, &f->reference, t->n, t->x, &f->p, &f->own_p);
 }
 

@@ -91,7 +91,8 @@ static bdml_status prepare(joint *f, bdml_reference_kind kind)
     const double *more = NULL;
     double *own_more = NULL;
 
-    BDML_GO(bdml_reference_make(h, &f->plan.o->methods, kind, &f->plan.file, t, &f->reference));
+    BDML_GO(
+        bdml_reference_make(h, &f->plan.o->methods, kind, &f->plan.file, t, NULL, &f->reference));
     BDML_GO(bdml_reference_apply(h, &f->reference, t->n, t->x, &f->p, &f->own_p));
     if (other)
         BDML_GO(bdml_reference_apply(h, &f->reference, other->n, other->x, &more, &own_more));
@@ -127,7 +128,7 @@ done:
 /* The problem that the settings state, among the mapped points. */
 static bdml_status state_problem(joint *f)
 {
-    BDML_TRY(bdml_fit_open(f->h, &f->plan, &f->mapped, BDML_REFERENCE_NONE, &f->final.fit));
+    BDML_TRY(bdml_fit_open(f->h, &f->plan, &f->mapped, BDML_REFERENCE_NONE, NULL, &f->final.fit));
     return bdml_fit_constraints(&f->final.fit, NULL, NULL, &f->c, &f->own_c);
 }
 

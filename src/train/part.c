@@ -28,8 +28,28 @@ typedef struct amounts {
 /* A path scores every cap on every part, of one reference: it can afford more of them. */
 static const amounts of_recipe = {300, 400, 2}, of_path = {500, 600, 4};
 
+static bdml_status share(bdml_handle *h, bdml_part *part)
+{
+    bdml_status status = BDML_OK;
+    BDML_NEW(h, part->shared, 1);
+    bdml_whitening_init(&part->shared->whitening);
+    omp_init_lock(&part->shared->lock);
+done:
+    return status;
+}
+
+static void free_shared(bdml_part_shared *shared)
+{
+    if (!shared) return;
+    bdml_whitening_free(&shared->whitening);
+    omp_destroy_lock(&shared->lock);
+    free(shared->near);
+    free(shared);
+}
+
 void bdml_part_free(bdml_part *part)
 {
+    free_shared(part->shared);
     free(part->own_x);
     free(part->own_vx);
     free(part->own_y);
@@ -75,6 +95,7 @@ static bdml_status take_rows(bdml_handle *h, const bdml_plan *plan, const bdml_t
     size_t d = (size_t)t->d;
     int64_t test = 0, a = 0, b = 0;
 
+    BDML_GO(share(h, part));
     for (int64_t i = 0; i < rows; i++) test += number[i] == left_out;
     BDML_NEW(h, part->own_x, (size_t)(rows - test) * d);
     BDML_NEW(h, part->own_y, rows - test);
@@ -213,6 +234,7 @@ static bdml_status make_pairs(bdml_handle *h, uint64_t seed, const bdml_training
     BDML_NEW(h, p->part, p->count);
     for (int k = 0; k < p->count; k++) {
         bdml_part *part = &p->part[k];
+        BDML_GO(share(h, part));
         BDML_GO(bdml_labelled_part(h, &pairs, k, false, NULL, &part->learned));
         BDML_GO(bdml_labelled_part(h, &pairs, k, true, NULL, &part->left_out));
         BDML_GO(bdml_labelled_constraints(h, t->n, &part->learned, &part->own_constraints));

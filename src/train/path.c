@@ -211,7 +211,7 @@ static bdml_status run_set(bdml_handle *own, void *user, int64_t job)
     double *own_vp = NULL;
 
     for (int k = 0; k < plan->caps; k++) wanted[k] = true;
-    BDML_GO(bdml_fit_open(own, plan, &part->t, plan->reference[0], &f));
+    BDML_GO(bdml_fit_open(own, plan, &part->t, plan->reference[0], NULL, &f));
     BDML_GO(bdml_reference_apply(own, &f.reference, part->test, part->vx, &n.vp, &own_vp));
     if (plan->cap[0] == 1.0) BDML_GO(note_errors(&n, &f, NULL, &n.record[0]));
     BDML_GO(bdml_sweep_run(&w));

@@ -1,6 +1,7 @@
 /* plan.h - the method bdml, from settings to claim. Private to train.
  *
  *     plan        what the settings and the data leave open, and how a choice is fitted and judged   plan.c
+ *     whitening   what references are made of, shared by those of the same points                    whitening.c
  *     reference   the metric that distortion is measured against                                     reference.c
  *     fit         points under a reference: constraints, problem, one solve                          fit.c
  *     sweep       all passes and caps of one fit, each solve from the one before                     sweep.c
@@ -18,9 +19,46 @@
 #ifndef BDML_PLAN_H
 #define BDML_PLAN_H
 
+#include <omp.h>
+
 #include "model/evidence.h"
 #include "solver/solver.h"
 #include "train/train.h"
+
+/* ---- whitening (whitening.c) ---------------------------------------------------------------------- */
+
+/* Steps on the way to references of one set of points, made when first asked for, once for all kinds. Jobs that run
+ * beside each other may share it: the bits are the same whoever makes a step. */
+typedef struct bdml_spread {
+    int rows;
+    double *columns;         /* rows of d: columns left in, as they are or z-scored */
+    double *vector, *lambda; /* eigenvectors and eigenvalues of Sw of the points under these */
+    double trace, shrinkage; /* tr Sw; as set, or by Ledoit and Wolf */
+} bdml_spread;
+typedef struct bdml_whitening {
+    omp_lock_t lock;
+    bdml_spread of[2]; /* columns as they are; z-scored */
+    double *along,
+        *along_lambda; /* of the between-class covariance of the points whitened after the z-score */
+    bool far;          /* from the origin */
+    double *mean;
+} bdml_whitening;
+void bdml_whitening_init(bdml_whitening *w);
+void bdml_whitening_free(bdml_whitening *w);
+/* *map, rows of t->d, is the caller's. The z-score; */
+bdml_status bdml_whitening_columns(bdml_handle *h, const bdml_training *t, bdml_whitening *w,
+                                   int *rows, double **map);
+/* S^(-1/2), z-scored before or not, with this shrinkage (0: as set); */
+bdml_status bdml_whitening_map(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               bdml_whitening *w, bool scale, double shrinkage, int *rows,
+                               double **map);
+/* the same after the z-score, squared lengths along the discriminants times `stretch`. */
+bdml_status bdml_whitening_stretched(bdml_handle *h, const bdml_method_options *o,
+                                     const bdml_training *t, bdml_whitening *w, double stretch,
+                                     int *rows, double **map);
+/* *shift: the mean, the caller's, where points are far from the origin; else it is left alone. */
+bdml_status bdml_whitening_shift(bdml_handle *h, const bdml_training *t, bdml_whitening *w,
+                                 double **shift);
 
 /* ---- reference (reference.c) -------------------------------------------------------------------- */
 
@@ -69,10 +107,12 @@ bdml_reference_kind bdml_reference_named(const char *name);
 bdml_status bdml_reference_read(bdml_handle *h, const char *path, bdml_reference *out);
 /* The map that bdml_set_reference was given, likewise of kind FILE. */
 bdml_status bdml_reference_given(bdml_handle *h, const bdml_given_map *given, bdml_reference *out);
-/* Of the points of t; kind FILE: a copy of `file`, whose columns must be those of the points. */
+/* Of the points of t; kind FILE: a copy of `file`, whose columns must be those of the points. shared: of the same
+ * points, for all kinds that are made of them; NULL: this one is alone. */
 bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
                                 bdml_reference_kind kind, const bdml_reference *file,
-                                const bdml_training *t, bdml_reference *out);
+                                const bdml_training *t, bdml_whitening *shared,
+                                bdml_reference *out);
 /* *p: n rows of r->rows, x itself where r is the identity; else *own, the caller's to free, is what *p is. */
 bdml_status bdml_reference_apply(bdml_handle *h, const bdml_reference *r, int64_t n,
                                  const double *x, const double **p, double **own);
@@ -226,9 +266,9 @@ typedef struct bdml_fit {
     int64_t anchors; /* random points that the recipe gives constraints */
 } bdml_fit;
 
-/* Reference and points, without g. */
+/* Reference and points, without g. shared: as of bdml_reference_make. */
 bdml_status bdml_fit_open(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
-                          bdml_reference_kind kind, bdml_fit *f);
+                          bdml_reference_kind kind, bdml_whitening *shared, bdml_fit *f);
 void bdml_fit_close(bdml_fit *f);
 /* G = Sw / tr Sw of these points, d x d, the caller's, and 1 / tr Sw. */
 bdml_status bdml_within_pull(bdml_handle *h, const bdml_training *points, double **g,
@@ -293,6 +333,13 @@ bool bdml_is_usable(const bdml_solve_result *r);
 
 /* ---- parts (part.c) -------------------------------------------------------------------------------------- */
 
+/* What jobs on the same part find for each other. None of it changes a result, but its time. */
+typedef struct bdml_part_shared {
+    bdml_whitening whitening;
+    omp_lock_t lock;
+    int32_t *near; /* neighbours of the rows left out under the metric judged last, or NULL */
+} bdml_part_shared;
+
 /* Rows or pairs to learn from, rows or pairs left out. */
 typedef struct bdml_part {
     bdml_training t;               /* to learn from */
@@ -306,6 +353,7 @@ typedef struct bdml_part {
     double *own_x, *own_vx;
     int32_t *own_y, *own_vy;
     bdml_constraints *own_constraints;
+    bdml_part_shared *shared; /* or NULL: nothing is */
 } bdml_part;
 
 /* Training data split into parts, once or several times over. */

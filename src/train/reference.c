@@ -96,186 +96,14 @@ done:
 
 /* ---- kinds ------------------------------------------------------------------------------------------------ */
 
-/* The columns that are not constant, each over its standard deviation when `scale`. */
-static bdml_status make_columns(bdml_handle *h, const bdml_training *t, bool scale,
-                                bdml_reference *r)
+/* S^(-1/2) of the points with the columns as they are or z-scored, stretched along the discriminants. */
+static bdml_status make_whitened(bdml_handle *h, const bdml_method_options *o,
+                                 const bdml_training *t, bdml_whitening *w, bdml_reference *r)
 {
-    bdml_status status = BDML_OK;
-    const bdml_rows points = bdml_training_rows(t);
-    bdml_prepare p = {.d_in = t->d, .d_out = t->d, .scale = BDML_SCALE_ZSCORE};
-    int rows = 0;
-
-    BDML_GO(bdml_prepare_widths(h, &points, NULL, &p));
-    for (int j = 0; j < t->d; j++) rows += isfinite(p.width[j]);
-    if (rows == 0) {
-        status = bdml_fail(h, BDML_ERR_DATA, "every column is constant: there is nothing to learn");
-        goto done;
-    }
-    BDML_NEW(h, r->map, (size_t)rows * (size_t)t->d);
-    r->rows = 0;
-    for (int j = 0; j < t->d; j++)
-        if (isfinite(p.width[j])) COL(r->map, t->d, r->rows++)[j] = scale ? 1.0 / p.width[j] : 1.0;
-done:
-    bdml_prepare_free(&p);
-    return status;
-}
-
-/* Less is not taken: directions without any variance inside the classes must stay finite. */
-static const double LEAST_SHRINKAGE = 1e-3;
-
-/* Ledoit and Wolf (2004): the s that makes (1-s) S + s (tr S / r) I the nearest to the covariance that the
- * points were drawn from, estimated by
- *
- *     s = (1/n) (mean |z_i|^4 - |S|^2) / |S - (tr S / r) I|^2,   z_i = p_i less the mean of its class. */
-static bdml_status ledoit_wolf(bdml_handle *h, const bdml_training *t, const double *s, double *out)
-{
-    bdml_status status = BDML_OK;
-    size_t d = (size_t)t->d, n = (size_t)t->n, classes = t->y ? (size_t)t->classes : 1;
-    const bdml_rows rows = bdml_training_rows(t);
-    double *mean = NULL, fourth = 0.0, trace = 0.0, square = 0.0;
-    int64_t *count = NULL;
-
-    BDML_NEW(h, mean, classes * d);
-    BDML_NEW(h, count, classes);
-    bdml_class_means(&rows, count, mean, NULL);
-    for (size_t i = 0; i < n; i++) {
-        const double *m = mean + (t->y ? (size_t)t->y[i] : 0) * d, *x = t->x + i * d;
-        double length = 0.0;
-        for (size_t j = 0; j < d; j++) length += (x[j] - m[j]) * (x[j] - m[j]);
-        fourth += length * length / (double)n;
-    }
-    for (size_t j = 0; j < d; j++) trace += s[j * d + j];
-    for (size_t e = 0; e < d * d; e++) square += s[e] * s[e];
-    double apart = square - trace * trace / (double)d, noise = (fourth - square) / (double)n;
-    *out = apart > 0.0 ? BDML_MIN(BDML_MAX(noise / apart, LEAST_SHRINKAGE), 1.0) : 1.0;
-done:
-    free(mean);
-    free(count);
-    return status;
-}
-
-/* That of the kind, as set, or by Ledoit and Wolf where S comes from the points. */
-static bdml_status shrinkage_of(bdml_handle *h, const bdml_method_options *o,
-                                bdml_reference_kind kind, const bdml_training *t, const double *s,
-                                double *shrinkage)
-{
-    double own = kinds[kind].shrinkage;
-    *shrinkage = own > 0.0 ? own : o->shrinkage.value;
-    if (own > 0.0 || o->shrinkage.given || t->constraints) return BDML_OK;
-    return ledoit_wolf(h, t, s, shrinkage);
-}
-
-/* map <- C C' map, C n x n for the n rows of the map. */
-static bdml_status multiply(bdml_handle *h, const double *c, bdml_reference *r)
-{
-    bdml_status status = BDML_OK;
-    int n = r->rows, d = r->columns;
-    double *square = NULL, *map = NULL;
-
-    BDML_NEW(h, square, (size_t)n * (size_t)n);
-    BDML_NEW(h, map, (size_t)n * (size_t)d);
-    bdml_la_gemm('N', 'T', n, n, n, 1.0, c, n, c, n, 0.0, square, n);
-    bdml_la_gemm('N', 'N', d, n, n, 1.0, r->map, d, square, n, 0.0, map, d);
-    free(r->map);
-    r->map = map;
-done:
-    free(square);
-    return status;
-}
-
-/* Multiply the map of the columns by S^(-1/2) of the points under it. */
-static bdml_status make_within(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
-                               bdml_reference *r)
-{
-    bdml_status status = BDML_OK;
-    double shrinkage, trace = 0.0;
-    double *p = NULL, *s = NULL, *lambda = NULL;
-    bdml_eigh_ws ws = {0};
-
-    BDML_GO(make_columns(h, t, kinds[r->kind].scale, r));
-    int n = r->rows;
-    BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
-    BDML_NEW(h, s, (size_t)n * (size_t)n);
-    BDML_NEW(h, lambda, n);
-    BDML_GO(bdml_eigh_ws_init(h, n, &ws));
-    bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
-    BDML_GO(bdml_within_covariance(h, &z, s));
-    BDML_GO(shrinkage_of(h, o, r->kind, &z, s, &shrinkage));
-    for (int j = 0; j < n; j++) trace += COL(s, n, j)[j];
-    BDML_GO(bdml_la_eigh(h, n, s, lambda, true, &ws));
-    double floor = BDML_MAX(shrinkage * trace / n, DBL_MIN);
-    for (int j = 0; j < n; j++) { /* columns times the fourth root: (...)(...)' is S^(-1/2) */
-        double w = pow((1.0 - shrinkage) * BDML_MAX(lambda[j], 0.0) + floor, -0.25);
-        for (int i = 0; i < n; i++) COL(s, n, j)[i] *= w;
-    }
-    status = multiply(h, s, r);
-done:
-    bdml_eigh_ws_free(&ws);
-    free(p);
-    free(s);
-    free(lambda);
-    return status;
-}
-
-/* A direction with less than this share of the largest between-class variance is none. */
-static const double NO_DIRECTION = 1e-9;
-
-/* b = between-class covariance of the n rows of p (dimension r). */
-static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, int r,
-                                      const double *p, double *b)
-{
-    bdml_status status = BDML_OK;
-    size_t d = (size_t)r, classes = (size_t)t->classes;
-    const bdml_rows rows = {t->n, r, r, p, t->y, t->classes};
-    double *mean = NULL, *all = NULL;
-    int64_t *count = NULL;
-
-    BDML_NEW(h, mean, classes * d);
-    BDML_NEW(h, all, d);
-    BDML_NEW(h, count, classes);
-    bdml_class_means(&rows, count, mean, all);
-    memset(b, 0, d * d * sizeof *b);
-    for (size_t c = 0; c < classes; c++) {
-        if (count[c] == 0) continue;
-        for (size_t j = 0; j < d; j++) mean[c * d + j] -= all[j];
-        for (size_t i = 0; i < d; i++)
-            for (size_t j = 0; j < d; j++)
-                b[i * d + j] += (double)count[c] / (double)t->n * mean[c * d + i] * mean[c * d + j];
-    }
-done:
-    free(mean);
-    free(all);
-    free(count);
-    return status;
-}
-
-/* Stretch the within map along the discriminants. */
-static bdml_status make_fisher(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
-                               bdml_reference *r)
-{
-    bdml_status status = BDML_OK;
-    double *p = NULL, *b = NULL, *lambda = NULL;
-    bdml_eigh_ws ws = {0};
-
-    BDML_GO(make_within(h, o, t, r));
-    int n = r->rows;
-    BDML_GO(bdml_map_points(h, n, t->d, r->map, t->n, t->x, &p));
-    BDML_NEW(h, b, (size_t)n * (size_t)n);
-    BDML_NEW(h, lambda, n);
-    BDML_GO(bdml_eigh_ws_init(h, n, &ws));
-    BDML_GO(between_covariance(h, t, n, p, b));
-    BDML_GO(bdml_la_eigh(h, n, b, lambda, true, &ws));
-    for (int j = 0; j < n; j++) { /* as above: (...)(...)' has the square root */
-        bool along = lambda[j] > NO_DIRECTION * lambda[n - 1];
-        for (int i = 0; along && i < n; i++) COL(b, n, j)[i] *= pow(kinds[r->kind].stretch, 0.25);
-    }
-    status = multiply(h, b, r);
-done:
-    bdml_eigh_ws_free(&ws);
-    free(p);
-    free(b);
-    free(lambda);
-    return status;
+    bool scale = kinds[r->kind].scale;
+    if (kinds[r->kind].family == BDML_FAMILY_FISHER)
+        return bdml_whitening_stretched(h, o, t, w, kinds[r->kind].stretch, &r->rows, &r->map);
+    return bdml_whitening_map(h, o, t, w, scale, kinds[r->kind].shrinkage, &r->rows, &r->map);
 }
 
 /* ---- from a file, or the caller ---------------------------------------------------------------------------- */
@@ -367,48 +195,32 @@ done:
 
 /* ---- all kinds -------------------------------------------------------------------------------------------- */
 
-/* Points that lie far from the origin lose the digits of their differences in the sums of a map: there the mean is
- * taken off first. */
-static bdml_status find_shift(bdml_handle *h, const bdml_training *t, bdml_reference *r)
+static bdml_status make(bdml_handle *h, const bdml_method_options *o, const bdml_reference *file,
+                        const bdml_training *t, bdml_whitening *w, bdml_reference *out)
 {
-    static const double FAR = 1e4; /* times the spread */
-    bdml_status status = BDML_OK;
-    size_t d = (size_t)t->d, n = (size_t)t->n;
-    double *mean = NULL;
-    bool far = false;
-
-    BDML_NEW(h, mean, d);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++) mean[j] += t->x[i * d + j] / (double)n;
-    for (size_t j = 0; j < d; j++) {
-        double off = 0.0;
-        for (size_t i = 0; i < n; i++) off = BDML_MAX(off, fabs(t->x[i * d + j] - mean[j]));
-        far = far || fabs(mean[j]) > FAR * off;
-    }
-    if (far) {
-        r->shift = mean;
-        mean = NULL;
-    }
-done:
-    free(mean);
-    return status;
+    bdml_reference_family family = kinds[out->kind].family;
+    if (out->kind == BDML_REFERENCE_NONE) return BDML_OK;
+    if (out->kind == BDML_REFERENCE_FILE)
+        BDML_TRY(copy_file(h, file, t->d, out));
+    else if (family == BDML_FAMILY_ZSCORE)
+        BDML_TRY(bdml_whitening_columns(h, t, w, &out->rows, &out->map));
+    else
+        BDML_TRY(make_whitened(h, o, t, w, out));
+    return bdml_whitening_shift(h, t, w, &out->shift);
 }
 
 bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
                                 bdml_reference_kind kind, const bdml_reference *file,
-                                const bdml_training *t, bdml_reference *out)
+                                const bdml_training *t, bdml_whitening *shared, bdml_reference *out)
 {
-    bdml_status status = BDML_OK;
-    bdml_reference_family family = kinds[kind].family;
+    bdml_whitening own;
 
     *out = (bdml_reference){.kind = kind, .rows = t->d, .columns = t->d};
-    if (family == BDML_FAMILY_FISHER && !t->y)
+    if (kinds[kind].family == BDML_FAMILY_FISHER && !t->y)
         return bdml_fail(h, BDML_ERR_DATA, "reference %s needs labels", bdml_reference_names[kind]);
-    if (family == BDML_FAMILY_ZSCORE) status = make_columns(h, t, true, out);
-    if (family == BDML_FAMILY_WITHIN) status = make_within(h, o, t, out);
-    if (family == BDML_FAMILY_FISHER) status = make_fisher(h, o, t, out);
-    if (kind == BDML_REFERENCE_FILE) status = copy_file(h, file, t->d, out);
-    if (status == BDML_OK && out->map) status = find_shift(h, t, out);
+    if (!shared) bdml_whitening_init(&own);
+    bdml_status status = make(h, o, file, t, shared ? shared : &own, out);
+    if (!shared) bdml_whitening_free(&own);
     if (status != BDML_OK) bdml_reference_free(out);
     return status;
 }

@@ -30,19 +30,58 @@ typedef struct judge {
     double *error;
 } judge;
 
-/* Votes on the rows left out, and where they are ours to choose, those of each number of neighbours. */
-static bdml_status score_votes(const bdml_fit *f, const bdml_rows *learn, const bdml_rows *left_out,
-                               double *error)
+/* The nearest k of the rows learned from, found from those under the metric that was judged before, whichever it was. */
+static bdml_status find_nearest(const judge *j, const bdml_fit *f, const bdml_rows *learn,
+                                const bdml_rows *left_out, int k, int32_t *index)
 {
+    bdml_status status = BDML_OK;
+    bdml_part_shared *shared = j->part->shared;
+    size_t size = (size_t)left_out->n * (size_t)k;
+    int32_t *guess = NULL;
+
+    if (shared) {
+        BDML_NEW(f->h, guess, size);
+        omp_set_lock(&shared->lock);
+        bool known = shared->near != NULL;
+        if (known) memcpy(guess, shared->near, sizeof *guess * size);
+        omp_unset_lock(&shared->lock);
+        if (!known) memset(guess, -1, sizeof *guess * size);
+    }
+    BDML_GO(bdml_knn_search_from(f->h, &f->plan->o->neighbors, learn, left_out, k, guess, index));
+    if (shared) {
+        memcpy(guess, index, sizeof *guess * size);
+        omp_set_lock(&shared->lock);
+        int32_t *before = shared->near;
+        shared->near = guess;
+        guess = before;
+        omp_unset_lock(&shared->lock);
+    }
+done:
+    free(guess);
+    return status;
+}
+
+/* Votes on the rows left out, and where they are ours to choose, those of each number of neighbours. */
+static bdml_status score_votes(const judge *j, const bdml_fit *f, const bdml_rows *learn,
+                               const bdml_rows *left_out, double *error)
+{
+    bdml_status status = BDML_OK;
     int most = f->plan->votes, count = most > 0 ? most : JUDGED;
     const int *votes = most > 0 ? bdml_votes : judged;
+    int k = (int)BDML_MIN((int64_t)votes[count - 1], learn->n); /* the most: they ascend */
     int64_t wrong[BDML_PLAN_VOTES], all = 0;
-    BDML_TRY(bdml_vote_errors(f->h, &f->plan->o->neighbors, learn, left_out, count, votes, wrong));
+    int32_t *index = NULL;
+
+    BDML_NEW(f->h, index, (size_t)left_out->n * (size_t)k);
+    BDML_GO(find_nearest(j, f, learn, left_out, k, index));
+    BDML_GO(bdml_vote_count(f->h, learn, left_out, k, index, count, votes, wrong));
     for (int v = 0; v < count; v++)
-        for (int k = 0; k < JUDGED; k++) all += votes[v] == judged[k] ? wrong[v] : 0;
+        for (int i = 0; i < JUDGED; i++) all += votes[v] == judged[i] ? wrong[v] : 0;
     error[0] = 100.0 * (double)all / (double)(JUDGED * left_out->n);
     for (int v = 0; v < most; v++) error[1 + v] = 100.0 * (double)wrong[v] / (double)left_out->n;
-    return BDML_OK;
+done:
+    free(index);
+    return status;
 }
 
 /* Whether the nearest other row is of the class. Rows alone in theirs are missed, whatever the metric. */
@@ -69,6 +108,7 @@ done:
     return status;
 }
 
+/* l: q rows of the metric's map, or NULL: the reference itself. */
 static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const double *l,
                               double *error)
 {
@@ -78,15 +118,15 @@ static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const do
     int r = f->reference.rows;
     double *z = NULL, *vz = NULL;
 
-    BDML_GO(bdml_map_points(f->h, q, r, l, part->test, j->vp, &vz));
-    const bdml_rows left_out = {part->test, q, q, vz, part->vy, t->classes};
+    if (l) BDML_GO(bdml_map_points(f->h, q, r, l, part->test, j->vp, &vz));
+    const bdml_rows left_out = {part->test, q, q, l ? vz : j->vp, part->vy, t->classes};
     if (f->plan->unseen) {
         status = score_classes(j, f, &left_out, error);
         goto done;
     }
-    BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
-    const bdml_rows learn = {t->n, q, q, z, t->y, t->classes};
-    status = score_votes(f, &learn, &left_out, error);
+    if (l) BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
+    const bdml_rows learn = {t->n, q, q, l ? z : f->p, t->y, t->classes};
+    status = score_votes(j, f, &learn, &left_out, error);
 done:
     free(z);
     free(vz);
@@ -146,7 +186,7 @@ static bdml_status score_metric(const judge *j, const bdml_fit *f, const double 
     int r = f->reference.rows, q = r;
     double *l = NULL, *z = NULL;
 
-    if (m || !p->pairs) BDML_GO(bdml_map_metric(f->h, r, m, &q, &l));
+    if (m) BDML_GO(bdml_map_metric(f->h, r, m, &q, &l));
     if (!p->pairs) {
         status = score_rows(j, f, q, l, error);
         goto done;
@@ -223,7 +263,8 @@ bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_pa
     double *own = NULL;
 
     memcpy(rest, wanted, sizeof *rest * (size_t)count);
-    BDML_GO(bdml_fit_open(h, plan, &part->t, plan->reference[reference], &f));
+    BDML_GO(bdml_fit_open(h, plan, &part->t, plan->reference[reference],
+                          part->shared ? &part->shared->whitening : NULL, &f));
     if (part->vx) BDML_GO(bdml_reference_apply(h, &f.reference, part->test, part->vx, &j.vp, &own));
     BDML_GO(score_reference(&j, &f, rest));
     for (int k = 0; k < count; k++) any = any || rest[k];

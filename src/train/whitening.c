@@ -1,0 +1,331 @@
+/* whitening.c - what references that scale, whiten or stretch are made of, each step once for all kinds.
+ *
+ *     columns     D, rows of diag(1/std_j) or of the identity, without those of constant columns
+ *     spread      V diag(l) V' = Sw of the points D x, tr Sw, and the shrinkage of Ledoit and Wolf
+ *     along       U, eigenvectors of the between-class covariance of the whitened points, and which of them are discriminants
+ *     shift       the mean, where the points lie far from the origin
+ *
+ * so that a kind costs two products of its own: R = S^(-1/2) D = (V w)(V w)' D with w the fourth root of 1 / ((1-s) l + s tr Sw / r),
+ * and (U f)(U f)' S^(-1/2) D. */
+#include "train/plan.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "linalg/linalg.h"
+
+/* Less is not taken: directions without any variance inside the classes must stay finite. */
+static const double LEAST_SHRINKAGE = 1e-3;
+/* A direction with less than this share of the largest between-class variance is none. */
+static const double NO_DIRECTION = 1e-9;
+/* Farther from the origin than this many times the spread is far. */
+static const double FAR = 1e4;
+
+void bdml_whitening_init(bdml_whitening *w)
+{
+    *w = (bdml_whitening){0};
+    omp_init_lock(&w->lock);
+}
+
+void bdml_whitening_free(bdml_whitening *w)
+{
+    for (int scale = 0; scale < 2; scale++) {
+        free(w->of[scale].columns);
+        free(w->of[scale].vector);
+        free(w->of[scale].lambda);
+    }
+    free(w->along);
+    free(w->along_lambda);
+    free(w->mean);
+    omp_destroy_lock(&w->lock);
+}
+
+/* ---- columns ---------------------------------------------------------------------------------------------- */
+
+/* The columns that are not constant, each over its standard deviation when `scale`. */
+static bdml_status need_columns(bdml_handle *h, const bdml_training *t, bool scale, bdml_spread *s)
+{
+    bdml_status status = BDML_OK;
+    const bdml_rows points = bdml_training_rows(t);
+    bdml_prepare p = {.d_in = t->d, .d_out = t->d, .scale = BDML_SCALE_ZSCORE};
+    int rows = 0;
+
+    if (s->columns) return BDML_OK;
+    BDML_GO(bdml_prepare_widths(h, &points, NULL, &p));
+    for (int j = 0; j < t->d; j++) rows += isfinite(p.width[j]);
+    if (rows == 0)
+        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "every column is constant: there is nothing to learn"));
+    BDML_NEW(h, s->columns, (size_t)rows * (size_t)t->d);
+    s->rows = 0;
+    for (int j = 0; j < t->d; j++)
+        if (isfinite(p.width[j]))
+            COL(s->columns, t->d, s->rows++)[j] = scale ? 1.0 / p.width[j] : 1.0;
+done:
+    bdml_prepare_free(&p);
+    return status;
+}
+
+/* ---- spread ------------------------------------------------------------------------------------------------ */
+
+/* Ledoit and Wolf (2004): the s that makes (1-s) S + s (tr S / r) I the nearest to the covariance that the
+ * points were drawn from, estimated by
+ *
+ *     s = (1/n) (mean |z_i|^4 - |S|^2) / |S - (tr S / r) I|^2,   z_i = p_i less the mean of its class. */
+static bdml_status ledoit_wolf(bdml_handle *h, const bdml_training *t, const double *s, double *out)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)t->d, n = (size_t)t->n, classes = t->y ? (size_t)t->classes : 1;
+    const bdml_rows rows = bdml_training_rows(t);
+    double *mean = NULL, fourth = 0.0, trace = 0.0, square = 0.0;
+    int64_t *count = NULL;
+
+    BDML_NEW(h, mean, classes * d);
+    BDML_NEW(h, count, classes);
+    bdml_class_means(&rows, count, mean, NULL);
+    for (size_t i = 0; i < n; i++) {
+        const double *m = mean + (t->y ? (size_t)t->y[i] : 0) * d, *x = t->x + i * d;
+        double length = 0.0;
+        for (size_t j = 0; j < d; j++) length += (x[j] - m[j]) * (x[j] - m[j]);
+        fourth += length * length / (double)n;
+    }
+    for (size_t j = 0; j < d; j++) trace += s[j * d + j];
+    for (size_t e = 0; e < d * d; e++) square += s[e] * s[e];
+    double apart = square - trace * trace / (double)d, noise = (fourth - square) / (double)n;
+    *out = apart > 0.0 ? BDML_MIN(BDML_MAX(noise / apart, LEAST_SHRINKAGE), 1.0) : 1.0;
+done:
+    free(mean);
+    free(count);
+    return status;
+}
+
+/* Sw of the points with these columns, and its shrinkage: as set, or by Ledoit and Wolf where S comes from the points. */
+static bdml_status need_spread(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               bool scale, bdml_spread *s)
+{
+    bdml_status status = BDML_OK;
+    double *p = NULL, *vector = NULL, *lambda = NULL;
+    bdml_eigh_ws ws = {0};
+
+    BDML_TRY(need_columns(h, t, scale, s));
+    if (s->vector) return BDML_OK;
+    int n = s->rows;
+    BDML_GO(bdml_map_points(h, n, t->d, s->columns, t->n, t->x, &p));
+    BDML_NEW(h, vector, (size_t)n * (size_t)n);
+    BDML_NEW(h, lambda, n);
+    BDML_GO(bdml_eigh_ws_init(h, n, &ws));
+    bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
+    BDML_GO(bdml_within_covariance(h, &z, vector));
+    s->shrinkage = o->shrinkage.value;
+    if (!o->shrinkage.given && !t->constraints) BDML_GO(ledoit_wolf(h, &z, vector, &s->shrinkage));
+    s->trace = 0.0;
+    for (int j = 0; j < n; j++) s->trace += COL(vector, n, j)[j];
+    BDML_GO(bdml_la_eigh(h, n, vector, lambda, true, &ws));
+    s->vector = vector;
+    s->lambda = lambda;
+    vector = lambda = NULL;
+done:
+    bdml_eigh_ws_free(&ws);
+    free(p);
+    free(vector);
+    free(lambda);
+    return status;
+}
+
+/* ---- maps -------------------------------------------------------------------------------------------------- */
+
+/* *out = C C' map, C n x n for the n rows of the map. */
+static bdml_status multiply(bdml_handle *h, int n, int d, const double *c, const double *map,
+                            double **out)
+{
+    bdml_status status = BDML_OK;
+    double *square = NULL;
+
+    BDML_NEW(h, square, (size_t)n * (size_t)n);
+    BDML_NEW(h, *out, (size_t)n * (size_t)d);
+    bdml_la_gemm('N', 'T', n, n, n, 1.0, c, n, c, n, 0.0, square, n);
+    bdml_la_gemm('N', 'N', d, n, n, 1.0, map, d, square, n, 0.0, *out, d);
+done:
+    free(square);
+    return status;
+}
+
+/* S^(-1/2) of the points under the columns, times the columns. */
+static bdml_status whiten(bdml_handle *h, int d, const bdml_spread *s, double shrinkage,
+                          double **map)
+{
+    bdml_status status = BDML_OK;
+    int n = s->rows;
+    double *c = NULL, floor = BDML_MAX(shrinkage * s->trace / n, DBL_MIN);
+
+    BDML_NEW(h, c, (size_t)n * (size_t)n);
+    for (int j = 0; j < n; j++) { /* columns times the fourth root: C C' is S^(-1/2) */
+        double w = pow((1.0 - shrinkage) * BDML_MAX(s->lambda[j], 0.0) + floor, -0.25);
+        for (int i = 0; i < n; i++) COL(c, n, j)[i] = COL(s->vector, n, j)[i] * w;
+    }
+    status = multiply(h, n, d, c, s->columns, map);
+done:
+    free(c);
+    return status;
+}
+
+/* ---- discriminants ----------------------------------------------------------------------------------------- */
+
+/* b = between-class covariance of the n rows of p (dimension r). */
+static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, int r,
+                                      const double *p, double *b)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)r, classes = (size_t)t->classes;
+    const bdml_rows rows = {t->n, r, r, p, t->y, t->classes};
+    double *mean = NULL, *all = NULL;
+    int64_t *count = NULL;
+
+    BDML_NEW(h, mean, classes * d);
+    BDML_NEW(h, all, d);
+    BDML_NEW(h, count, classes);
+    bdml_class_means(&rows, count, mean, all);
+    memset(b, 0, d * d * sizeof *b);
+    for (size_t c = 0; c < classes; c++) {
+        if (count[c] == 0) continue;
+        for (size_t j = 0; j < d; j++) mean[c * d + j] -= all[j];
+        for (size_t i = 0; i < d; i++)
+            for (size_t j = 0; j < d; j++)
+                b[i * d + j] += (double)count[c] / (double)t->n * mean[c * d + i] * mean[c * d + j];
+    }
+done:
+    free(mean);
+    free(all);
+    free(count);
+    return status;
+}
+
+/* w->along, of the points under the whitening map. */
+static bdml_status need_along(bdml_handle *h, const bdml_training *t, int n, const double *map,
+                              bdml_whitening *w)
+{
+    bdml_status status = BDML_OK;
+    double *p = NULL, *b = NULL, *lambda = NULL;
+    bdml_eigh_ws ws = {0};
+
+    if (w->along) return BDML_OK;
+    BDML_GO(bdml_map_points(h, n, t->d, map, t->n, t->x, &p));
+    BDML_NEW(h, b, (size_t)n * (size_t)n);
+    BDML_NEW(h, lambda, n);
+    BDML_GO(bdml_eigh_ws_init(h, n, &ws));
+    BDML_GO(between_covariance(h, t, n, p, b));
+    BDML_GO(bdml_la_eigh(h, n, b, lambda, true, &ws));
+    w->along = b;
+    w->along_lambda = lambda;
+    b = lambda = NULL;
+done:
+    bdml_eigh_ws_free(&ws);
+    free(p);
+    free(b);
+    free(lambda);
+    return status;
+}
+
+static bdml_status stretch_map(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               bdml_whitening *w, double stretch, int *rows, double **map)
+{
+    bdml_status status = BDML_OK;
+    double *within = NULL, *c = NULL, root = pow(stretch, 0.25);
+    bdml_spread *s = &w->of[1];
+
+    BDML_GO(need_spread(h, o, t, true, s));
+    BDML_GO(whiten(h, t->d, s, s->shrinkage, &within));
+    int n = *rows = s->rows;
+    BDML_GO(need_along(h, t, n, within, w));
+    BDML_NEW(h, c, (size_t)n * (size_t)n);
+    for (int j = 0; j < n; j++) { /* as above: C C' has the square root */
+        double by = w->along_lambda[j] > NO_DIRECTION * w->along_lambda[n - 1] ? root : 1.0;
+        for (int i = 0; i < n; i++) COL(c, n, j)[i] = COL(w->along, n, j)[i] * by;
+    }
+    status = multiply(h, n, t->d, c, within, map);
+done:
+    free(within);
+    free(c);
+    return status;
+}
+
+/* ---- shift -------------------------------------------------------------------------------------------------- */
+
+/* Points that lie far from the origin lose the digits of their differences in the sums of a map: there the mean is
+ * taken off first. */
+static bdml_status need_shift(bdml_handle *h, const bdml_training *t, bdml_whitening *w)
+{
+    bdml_status status = BDML_OK;
+    size_t d = (size_t)t->d, n = (size_t)t->n;
+    double *mean = NULL, *off = NULL;
+
+    if (w->mean) return BDML_OK;
+    BDML_NEW(h, mean, d);
+    BDML_NEW(h, off, d);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++) mean[j] += t->x[i * d + j] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++) off[j] = BDML_MAX(off[j], fabs(t->x[i * d + j] - mean[j]));
+    for (size_t j = 0; j < d; j++) w->far = w->far || fabs(mean[j]) > FAR * off[j];
+    w->mean = mean;
+    mean = NULL;
+done:
+    free(mean);
+    free(off);
+    return status;
+}
+
+/* ---- for all kinds ------------------------------------------------------------------------------------------ */
+
+bdml_status bdml_whitening_columns(bdml_handle *h, const bdml_training *t, bdml_whitening *w,
+                                   int *rows, double **map)
+{
+    bdml_status status = BDML_OK;
+    bdml_spread *s = &w->of[1];
+    omp_set_lock(&w->lock);
+    BDML_GO(need_columns(h, t, true, s));
+    size_t size = (size_t)s->rows * (size_t)t->d;
+    BDML_NEW(h, *map, size);
+    memcpy(*map, s->columns, sizeof **map * size);
+    *rows = s->rows;
+done:
+    omp_unset_lock(&w->lock);
+    return status;
+}
+
+bdml_status bdml_whitening_map(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
+                               bdml_whitening *w, bool scale, double shrinkage, int *rows,
+                               double **map)
+{
+    bdml_spread *s = &w->of[scale];
+    omp_set_lock(&w->lock);
+    bdml_status status = need_spread(h, o, t, scale, s);
+    omp_unset_lock(&w->lock);
+    if (status != BDML_OK) return status;
+    *rows = s->rows;
+    return whiten(h, t->d, s, shrinkage > 0.0 ? shrinkage : s->shrinkage, map);
+}
+
+bdml_status bdml_whitening_stretched(bdml_handle *h, const bdml_method_options *o,
+                                     const bdml_training *t, bdml_whitening *w, double stretch,
+                                     int *rows, double **map)
+{
+    omp_set_lock(&w->lock);
+    bdml_status status = stretch_map(h, o, t, w, stretch, rows, map);
+    omp_unset_lock(&w->lock);
+    return status;
+}
+
+bdml_status bdml_whitening_shift(bdml_handle *h, const bdml_training *t, bdml_whitening *w,
+                                 double **shift)
+{
+    bdml_status status = BDML_OK;
+    omp_set_lock(&w->lock);
+    BDML_GO(need_shift(h, t, w));
+    if (w->far) {
+        BDML_NEW(h, *shift, t->d);
+        memcpy(*shift, w->mean, sizeof **shift * (size_t)t->d);
+    }
+done:
+    omp_unset_lock(&w->lock);
+    return status;
+}
