@@ -77,8 +77,13 @@ code=0
 has err "No space left"
 "$bdml" predict m.bdml "$data/wine.csv" -o /dev/full >out 2>err && fail "predict -o /dev/full: exit 0"
 has err "No space left"
-dd if=/dev/zero of=disk/filling bs=4k 2>/dev/null || true
-TMPDIR=$work/disk "$bdml" info m.mat >out 2>err && fail "MAT read through a full folder: exit 0"
-has err "No space left"
-passed=$((passed + 3))
+passed=$((passed + 2))
+if "$bdml" info m.mat >out 2>err; then
+    dd if=/dev/zero of=disk/filling bs=4k 2>/dev/null || true
+    TMPDIR=$work/disk "$bdml" info m.mat >out 2>err && fail "MAT read through a full folder: exit 0"
+    has err "No space left"
+    passed=$((passed + 1))
+else
+    has err "built without MAT files"
+fi
 echo "cases: $passed passed, 0 failed"
