@@ -79,6 +79,7 @@ typedef struct bdml_fold {
     int64_t *part; /* count: scratch */
     double *x;     /* count rows: those to learn from, then those of the test */
     int32_t *y;
+    int32_t *near; /* neighbours of `test` under the map judged last, or NULL */
 } bdml_fold;
 
 /* Stratified folds. rows and row are borrowed. */
@@ -88,8 +89,8 @@ void bdml_fold_free(bdml_fold *f);
 /* learn: the rows outside fold `number`; test: those inside. */
 void bdml_fold_take(bdml_fold *f, int number);
 /* How many of `test` the vote of their neighbours in `learn` gets wrong under the map l (q rows of d). */
-bdml_status bdml_fold_errors(bdml_handle *h, const bdml_neighbor_options *o, const bdml_fold *f,
-                             int q, const double *l, int64_t *wrong);
+bdml_status bdml_fold_errors(bdml_handle *h, const bdml_neighbor_options *o, bdml_fold *f, int q,
+                             const double *l, int64_t *wrong);
 
 /* ---- what methods share (support.c) ----------------------------------------------------------------- */
 

@@ -33,6 +33,7 @@ void bdml_fold_free(bdml_fold *f)
     free(f->part);
     free(f->x);
     free(f->y);
+    free(f->near);
     *f = (bdml_fold){0};
 }
 
@@ -49,17 +50,22 @@ void bdml_fold_take(bdml_fold *f, int number)
 {
     f->learn = take(f, number, false, 0);
     f->test = take(f, number, true, f->learn.n);
+    free(f->near);
+    f->near = NULL;
 }
 
-bdml_status bdml_fold_errors(bdml_handle *h, const bdml_neighbor_options *o, const bdml_fold *f,
-                             int q, const double *l, int64_t *wrong)
+bdml_status bdml_fold_errors(bdml_handle *h, const bdml_neighbor_options *o, bdml_fold *f, int q,
+                             const double *l, int64_t *wrong)
 {
     bdml_status status = BDML_OK;
     const int votes = (int)o->neighbors.value;
     int d = f->rows->d;
     bdml_rows learn = f->learn, test = f->test;
+    int k = (int)BDML_MIN((int64_t)votes, learn.n);
     double *z = NULL, *ws = NULL;
+    int32_t *index = NULL;
 
+    BDML_NEW(h, index, (size_t)test.n * (size_t)k);
     BDML_NEW(h, z, (size_t)f->count * (size_t)q);
     BDML_NEW(h, ws, bdml_la_map_size(q, d));
     bdml_la_map_rows(h, q, d, l, learn.n, learn.x, d, z, ws);
@@ -68,8 +74,13 @@ bdml_status bdml_fold_errors(bdml_handle *h, const bdml_neighbor_options *o, con
     learn.ld = test.ld = q;
     learn.x = z;
     test.x = COL(z, q, learn.n);
-    status = bdml_vote_errors(h, o, &learn, &test, 1, &votes, wrong);
+    BDML_GO(bdml_knn_search_from(h, o, &learn, &test, k, f->near, index));
+    BDML_GO(bdml_vote_count(h, &learn, &test, k, index, 1, &votes, wrong));
+    free(f->near);
+    f->near = index;
+    index = NULL;
 done:
+    free(index);
     free(z);
     free(ws);
     return status;

@@ -9,7 +9,7 @@ static const double gammas[] = {0.01, 0.1, 1.0, 10.0};
 enum { GAMMAS = sizeof gammas / sizeof *gammas, FOLDS = 3 };
 
 /* Errors of each gamma on the fold that is taken, added up. */
-static bdml_status try_fold(bdml_handle *h, const bdml_options *o, const bdml_fold *f,
+static bdml_status try_fold(bdml_handle *h, const bdml_options *o, bdml_fold *f,
                             int64_t sum[GAMMAS])
 {
     bdml_status status = BDML_OK;

@@ -123,6 +123,7 @@ static bdml_status solve(run *w, double gap)
     s.set = BDML_SET_PSD_BALL;
     s.loss = BDML_LOSS_HINGE;
     s.C = w->a.push * (double)w->c->m / (double)w->a.targets;
+    s.skip_threshold = true;
     s.gap = gap;
     s.max_iter = BDML_MAX(w->o->solve.max_iter.value - w->iterations, (int64_t)1);
     s.warm_metric = w->m;
