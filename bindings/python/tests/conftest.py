@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_iris, load_wine
 
 settings.register_profile(
-    "small", max_examples=int(os.environ.get("BDML_EXAMPLES", "15")), deadline=None, derandomize=True, database=None,
+    "small", max_examples=int(os.environ.get("BDML_EXAMPLES", "40")), deadline=None, derandomize=True, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 settings.load_profile("small")

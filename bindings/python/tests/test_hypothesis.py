@@ -61,7 +61,7 @@ def test_labelled(kind, data, scale):
         return
     said, z = metric.predict(X), metric.transform(X)
     assert said.shape == y.shape and set(said) <= set(y)
-    assert z.shape[0] == len(X) and z.dtype == np.float64
+    assert z.shape[0] == len(X) and z.dtype == (np.float32 if X.dtype == np.float32 else np.float64)
     if np.abs(np.asarray(X, dtype=float)).max() < 1e100:
         assert np.isfinite(z).all() and np.isfinite(metric._model.description.get("kappa") or 0)
 

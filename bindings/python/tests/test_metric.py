@@ -157,7 +157,9 @@ def test_studies(iris):
     path = bdml.distortion_path(X, y, grid=[1, 10, 100], splits=2)
     assert len(path["path"]) == 3
     result = bdml.evaluate(X, y, ["euclidean", "lda"], splits=2)
-    assert result
+    assert [row["method"] for row in result["methods"]] == ["euclidean", "lda"] and "lda" in str(result)
+    again = bdml.evaluate(X, y, [bdml.Euclidean, bdml.LDA], splits=2, random_state=0)
+    assert [row["errors"] for row in again["methods"]] == [row["errors"] for row in result["methods"]]
     with pytest.raises(ValueError, match="no setting|unknown|setting"):
         bdml.evaluate(X, y, ["lda"], no_such_thing=1)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+_UNCOUNTED = "{desc} [{elapsed}]"  # bar_format of what has no known number of steps
+
 
 class Progress:
     def __init__(self) -> None:
@@ -22,14 +24,15 @@ class Progress:
             self.close()
             self._phase = phase
             if self._tqdm:
-                self._bar = self._tqdm(desc=phase, total=total or None, leave=False)
+                self._bar = self._tqdm(desc=phase, total=total or None, leave=False, bar_format=None if total else _UNCOUNTED)
         if self._bar is not None:
             self._bar.total = total or None
             self._bar.n = done
+            self._bar.bar_format = None if total else _UNCOUNTED
             self._bar.refresh()
         else:
-            share = f"{100 * done // total:3d} %" if total else f"{done}"
-            print(f"\rbdml: {phase}: {share}   ", end="", file=sys.stderr, flush=True)
+            share = f": {100 * done // total:3d} %" if total else f": {done}" if done else ""
+            print(f"\rbdml: {phase}{share}   ", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         if self._bar is not None:

@@ -55,13 +55,13 @@ def of_model(model: Model) -> Report:
         return Report((Path(folder) / "page.html").read_text(encoding="utf-8"))
 
 
-def report(X: Any, y: Any, methods: Sequence[str] | None = None, **settings: Any) -> Report:
+def report(X: Any, y: Any, methods: str | Sequence[Any] | None = None, **settings: Any) -> Report:
     """Compare methods, walk along the distortion cap and train, and make one page of it: `bdml report`.
 
     Parameters
     ----------
     X, y : points and classes; the columns of a data frame keep their names
-    methods : names of the library's methods, optional
+    methods : names of the library's methods, or classes, optional
     **settings
         Settings of the library by name, as the estimators have them: splits, scale, distortion, random_state, ...
 
@@ -73,7 +73,8 @@ def report(X: Any, y: Any, methods: Sequence[str] | None = None, **settings: Any
     x, y = check_X_y(X, y, dtype=np.float64)
     names = names or [f"x{j + 1}" for j in range(x.shape[1])]
     if methods is not None:
-        settings["methods"] = ",".join(methods)
+        names_of = [methods] if isinstance(methods, str) else methods
+        settings["methods"] = ",".join(str(getattr(m, "_method", m)) for m in names_of)
     options = [f"--{setting_name(name)}={setting_text(value)}" for name, value in settings.items()]
     with tempfile.TemporaryDirectory() as folder:
         with open(Path(folder) / "data.csv", "w", newline="", encoding="utf-8") as f:

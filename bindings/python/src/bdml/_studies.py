@@ -79,14 +79,14 @@ def distortion_path(
 
 
 def evaluate(
-    X: Any, y: Any, methods: Sequence[str] = ("bdml", "euclidean"), *, verbose: bool | int = False, callback: Any = None, **settings: Any
+    X: Any, y: Any, methods: str | Sequence[Any] = ("bdml", "euclidean"), *, verbose: bool | int = False, callback: Any = None, **settings: Any
 ) -> Comparison:
     """Train and test methods of the library side by side on the same splits.
 
     Parameters
     ----------
     X, y : points and classes
-    methods : names of the library's methods, or ("all",)
+    methods : names of the library's methods, or classes; "all"
     verbose, callback : as of the estimators
     **settings
         Settings of the library by name, as the estimators have them: splits, test_fraction, folds, stratify, scale, random_state, ...
@@ -106,5 +106,6 @@ def evaluate(
     >>> print(str(found).splitlines()[0])
     method              error, %     kappa
     """
-    settings["methods"] = methods if isinstance(methods, str) else ",".join(methods)
+    names = [methods] if isinstance(methods, str) else methods
+    settings["methods"] = ",".join(str(getattr(m, "_method", m)) for m in names)
     return Comparison(_study(lib.bdml_evaluate, X, y, settings, verbose, callback))
