@@ -373,8 +373,10 @@ static bdml_status newton_step(bdml_engine *e, double residual, double *phi, boo
         BDML_TRY(evaluate(e, a->y0, phi)); /* the eigenvectors of y0 again */
     }
     if (!*moved) return evaluate(e, a->y0, phi);
-    n->ridge = halvings > FEW_HALVINGS ? BDML_MIN(RIDGE_MOST, n->ridge * RIDGE_RAISE)
-                                       : BDML_MAX(RIDGE, n->ridge / RIDGE_RAISE);
+    /* as long as no M meets the margins, multipliers must be free to grow along a proof that none does */
+    bool harder = halvings > FEW_HALVINGS && e->bounds.have_best;
+    n->ridge = harder ? BDML_MIN(RIDGE_MOST, n->ridge * RIDGE_RAISE)
+                      : BDML_MAX(RIDGE, n->ridge / RIDGE_RAISE);
     double *swap = a->y0;
     a->y0 = a->y_z;
     a->y_z = swap;
