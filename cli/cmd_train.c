@@ -121,10 +121,14 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
     if (strcmp(path, "-") == 0) return;
     client_print(stdout, "saved      %s (%.1f KiB)\n", path, (double)cli_file_size(path) / 1024.0);
     cli_say_next(description, path);
+    bool alone = bdml_dataset_classes(data) > 0 && !bdml_get(c->h, "labels-file")[0];
     client_print(stdout,
                  "           bdml info %s: what was learned\n           bdml report %s: a page of "
                  "pictures\n",
-                 path, source[0] ? source : "DATA");
+                 path,
+                 !alone      ? path
+                 : source[0] ? source
+                             : "DATA");
 }
 
 static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *model,

@@ -31,19 +31,19 @@ static void say_evidence(const json_t *o)
     if (!o) return;
     if (json_is_false(json_object_get(o, "kept")))
         snprintf(text, sizeof text,
-                 "finds %.2f more of 100 rows of classes left out than the space as it is "
-                 "(s.e. %.2f)",
+                 "of 100 nearest rows %.2f more are right among classes left out than in the "
+                 "space as it is (s.e. %.2f)",
                  gain, client_real(o, "standard_error"));
     else if (gain > 0.0)
         snprintf(text, sizeof text,
-                 "kept as it is: the best of what was tried (reference %.40s, distortion at most "
-                 "%g) finds %.2f more of 100 rows of classes left out (s.e. %.2f), which may be "
-                 "chance",
+                 "kept as it is: under the best of what was tried (reference %.40s, distortion at "
+                 "most %g) %.2f more of 100 nearest rows are right among classes left out (s.e. "
+                 "%.2f), which may be chance",
                  reference, client_real(o, "distortion"), gain, client_real(o, "standard_error"));
     else
         snprintf(text, sizeof text,
-                 "kept as it is: nothing that was tried finds more of the rows of classes left "
-                 "out");
+                 "kept as it is: nothing that was tried brings more of the right rows near "
+                 "among classes left out");
     printf("why        ");
     cli_wrap(stdout, text, 11, 11);
 }
@@ -71,7 +71,7 @@ void cli_say_choice(const json_t *model)
         stdout,
         "error      %.1f %% +- %.1f%s in %d folds of the training %s, which made the choice\n",
         client_real(chosen, "error"), client_real(chosen, "standard_error"),
-        retrieval ? " of first neighbours" : "", (int)client_real(chosen, "folds"),
+        retrieval ? " of the five nearest" : "", (int)client_real(chosen, "folds"),
         retrieval ? "classes" : "rows");
     if (!json_object_get(model, "low_rank")) /* there the points Qx are what would be kept */
         say_evidence(json_object_get(chosen, "best_versus_untouched"));
@@ -80,10 +80,12 @@ void cli_say_choice(const json_t *model)
 void cli_say_next(const json_t *model, const char *path)
 {
     const json_t *selection = json_object_get(model, "selection");
-    if (json_object_get(selection, "task"))
+    bool votes = json_array_size(json_object_get(model, "classes")) > 0 ||
+                 json_object_get(model, "verification");
+    if (json_object_get(selection, "task") || !votes)
         client_print(stdout,
                      "next       bdml drift %s CORPUS: what stays of an index\n"
-                     "           bdml export %s -o adapter.onnx: or .faiss, .safetensors\n",
+                     "           bdml export %s --format onnx: or faiss, safetensors\n",
                      path, path);
     else
         client_print(stdout, "next       bdml predict %s NEW-DATA\n", path);

@@ -243,7 +243,7 @@ static void inverse_of_the_map(void **state)
     bdml_free_model(m);
 }
 
-/* docs/embeddings.md: tan(t/2) changes by a factor of sqrt(K) at most, and by that factor about the extreme directions. */
+/* docs/unseen.md: tan(t/2) changes by a factor of sqrt(K) at most, and by that factor about the extreme directions. */
 static void angles_keep_to_the_cap(void **state)
 {
     (void)state;

@@ -65,7 +65,7 @@ static void error_over_classes(void **state)
 
 /* Reference zscore, then none; caps 1 and 3; four parts. zscore with K = 3 is best: by 1 less than the space as it is,
  * with the differences 2, 2, 0, 0 and hence a plain standard error of 0.577. Elsewhere the smallest K would be taken
- * that is not clearly worse than the best: here it is the best, or nothing. */
+ * that is not clearly worse than the best: here it is the best of what is clearly better, or nothing. */
 static void space_gives_way_to_evidence_alone(void **state)
 {
     (void)state;
@@ -85,8 +85,13 @@ static void space_gives_way_to_evidence_alone(void **state)
     assert_int_equal(bdml_untouched(&plan), 2);
     check_close(bdml_difference_error(&s, mean, 2, 1), sqrt(4.0 / 3.0 / 4.0), 1e-14);
     assert_int_equal(bdml_choose(&s, wanted, mean), 1); /* 1 > 0.577 */
-    plan.slack = 2.0;
-    assert_int_equal(bdml_choose(&s, wanted, mean), 2); /* 1 < 1.155 */
+    plan.slack = 2.0; /* 1 < 1.155, but none with K = 3 is better by 1 in every part, */
+    assert_int_equal(bdml_choose(&s, wanted, mean), 3);
+    wanted[3] = false; /* zscore with K = 1 by 0.8 */
+    assert_int_equal(bdml_choose(&s, wanted, mean), 0);
+    wanted[0] = false;
+    assert_int_equal(bdml_choose(&s, wanted, mean), 2);
+    wanted[0] = wanted[3] = true;
     plan.unseen = false;
     assert_int_equal(bdml_choose(&s, wanted, mean), 0);
     plan.unseen = true;
@@ -133,7 +138,8 @@ static void classes_are_left_out_whole(void **state)
     bdml_free_dataset(data);
 }
 
-/* The numbers kept of the space as it is: its error, and the misses of each class by a plain search. */
+/* The numbers kept of the space as it is: its error, and what is missed of each class among the five nearest, or the R
+ * that are of it, by a plain search. */
 static void misses_are_counted_by_class(void **state)
 {
     bdml_handle *h = *state;
@@ -144,33 +150,45 @@ static void misses_are_counted_by_class(void **state)
     static double error[BDML_PLAN_MOST];
     bool wanted[BDML_PLAN_CAPS] = {true};
     int none = 0;
+    for (int i = 3 * CLASSES; i < N; i += CLASSES) data->y[i] = 1; /* class 0 keeps three */
     check_ok(h, bdml_set(h, "task", "retrieve"));
     check_ok(h, bdml_plan_make(h, &h->options, &t, &plan));
     assert_int_equal(plan.groups, CLASSES);
     assert_int_equal(bdml_candidate_width(&plan), 1 + CLASSES);
     while (plan.reference[none] != BDML_REFERENCE_NONE) none++;
     check_ok(h, bdml_parts_make(h, &plan, &t, &parts));
-    const bdml_part *part = &parts.part[1];
+    const bdml_part *part = &parts.part[parts.part[0].count[0] > 0 ? 0 : 1];
+    assert_int_equal(part->count[0], 3);
     check_ok(h, bdml_score_part(h, &plan, part, none, wanted, NAN, error));
-    double miss[CLASSES] = {0}, all = 0, rows = 0;
+    double miss[CLASSES] = {0}, of[CLASSES] = {0}, all = 0, rows = 0;
+    for (int64_t i = 0; i < part->test; i++) of[part->vy[i]]++;
     for (int64_t i = 0; i < part->test; i++) {
-        double least = INFINITY;
-        int64_t at = -1;
-        for (int64_t k = 0; k < part->test; k++) {
-            double far = 0;
-            for (int j = 0; j < D; j++) far += pow(part->vx[i * D + j] - part->vx[k * D + j], 2);
-            if (k == i || far >= least) continue;
-            least = far;
-            at = k;
+        bool taken[N] = {false};
+        int32_t own = part->vy[i];
+        int asked = of[own] < 6 ? (int)of[own] - 1 : 5, others = 0;
+        taken[i] = true;
+        for (int a = 0; a < asked; a++) {
+            double least = INFINITY;
+            int64_t at = -1;
+            for (int64_t k = 0; k < part->test; k++) {
+                double far = 0;
+                for (int j = 0; j < D; j++)
+                    far += pow(part->vx[i * D + j] - part->vx[k * D + j], 2);
+                if (taken[k] || far >= least) continue;
+                least = far;
+                at = k;
+            }
+            taken[at] = true;
+            others += part->vy[at] != own;
         }
-        miss[part->vy[i]] += part->vy[at] != part->vy[i];
-        all += part->vy[at] != part->vy[i];
+        miss[own] += (double)others / asked;
+        all += (double)others / asked;
     }
     check_true(all > 0);
     check_close(error[0], 100.0 * all / (double)part->test, 1e-12);
     for (int c = 0; c < CLASSES; c++) {
-        assert_true(error[1 + c] == miss[c]);
-        assert_true(part->rows[c] == 0.0 || part->rows[c] == OF_EACH);
+        check_close(error[1 + c], miss[c], 1e-13);
+        assert_true(part->rows[c] == of[c] && (double)part->count[c] == of[c]);
         rows += part->rows[c];
     }
     assert_true(rows == (double)part->test);

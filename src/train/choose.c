@@ -114,14 +114,23 @@ int bdml_untouched(const bdml_plan *p)
     return there ? bdml_candidate_number(p, c) : -1;
 }
 
-/* Classes that nobody has seen: the best, and the space as it is where the best is not better than that by more than
- * the slack. */
+bool bdml_is_sure(const bdml_scores *s, const bool *wanted, const double *mean, int number)
+{
+    int kept = bdml_untouched(s->plan);
+    if (kept < 0 || number == kept || !wanted[kept] || !wanted[number]) return false;
+    double error = bdml_difference_error(s, mean, kept, number);
+    return mean[kept] - mean[number] > s->plan->slack * error;
+}
+
+/* Classes that nobody has seen: the best of what is surely better than the space as it is, or that space. */
 static int choose_unseen(const bdml_scores *s, const bool *wanted, const double *mean)
 {
-    int best = bdml_best(s, wanted, mean), kept = bdml_untouched(s->plan);
-    if (best < 0 || kept < 0 || !wanted[kept]) return best;
-    double gain = mean[kept] - mean[best], error = bdml_difference_error(s, mean, kept, best);
-    return gain > s->plan->slack * error ? best : kept;
+    int best = -1, kept = bdml_untouched(s->plan);
+    for (int number = 0; number < bdml_candidate_count(s->plan); number++)
+        if (bdml_is_sure(s, wanted, mean, number) && (best < 0 || mean[number] < mean[best]))
+            best = number;
+    if (best >= 0) return best;
+    return kept >= 0 && wanted[kept] ? kept : bdml_best(s, wanted, mean);
 }
 
 int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean)

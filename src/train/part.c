@@ -54,6 +54,7 @@ void bdml_part_free(bdml_part *part)
     free(part->own_vx);
     free(part->own_y);
     free(part->own_vy);
+    free(part->count);
     bdml_labelled_free(&part->learned);
     bdml_labelled_free(&part->left_out);
     bdml_free_constraints(part->own_constraints);
@@ -69,20 +70,19 @@ void bdml_parts_free(bdml_parts *parts)
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
-/* Rows left out that no other is of the class of, and the others by group. */
+/* Rows left out by class; those that no other is of the class of, and the others by group. */
 static bdml_status count_rows(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
                               bdml_part *part)
 {
     bdml_status status = BDML_OK;
-    int64_t *count = NULL;
-    BDML_NEW(h, count, t->classes);
-    for (int64_t i = 0; i < part->test; i++) count[part->vy[i]]++;
+    BDML_NEW(h, part->count, t->classes);
+    for (int64_t i = 0; i < part->test; i++) part->count[part->vy[i]]++;
     for (int c = 0; c < t->classes; c++) {
-        part->single += count[c] == 1;
-        if (plan->groups > 0 && count[c] > 1) part->rows[c % plan->groups] += (double)count[c];
+        int64_t count = part->count[c];
+        part->single += count == 1;
+        if (plan->groups > 0 && count > 1) part->rows[c % plan->groups] += (double)count;
     }
 done:
-    free(count);
     return status;
 }
 

@@ -239,8 +239,11 @@ typedef struct bdml_scores {
 /* wanted: candidates in the race; those that a part could not fit leave it. */
 void bdml_summarise(const bdml_scores *s, bool *wanted, double *mean, double *se);
 int bdml_best(const bdml_scores *s, const bool *wanted, const double *mean); /* -1: none */
-/* Not worse than the best by more than plan->slack standard errors: the smallest K, then the error. */
+/* Not worse than the best by more than plan->slack standard errors: the smallest K, then the error. Of classes left
+ * out: the best of those that bdml_is_sure of, else the space as it is. */
 int bdml_choose(const bdml_scores *s, const bool *wanted, const double *mean);
+/* Better than the space as it is by more than plan->slack standard errors of the difference. */
+bool bdml_is_sure(const bdml_scores *s, const bool *wanted, const double *mean, int number);
 /* How many neighbours vote best under this candidate, of bdml_votes; 0: that is not ours to choose. Errors are
  * smoothed along the list, by 1/4, 1/2, 1/4, since near numbers do much alike; of equals the fewest. */
 int bdml_choose_votes(const bdml_scores *s, int number);
@@ -344,6 +347,7 @@ typedef struct bdml_part_shared {
 typedef struct bdml_part {
     bdml_training t;               /* to learn from */
     int64_t test;                  /* rows left out */
+    int64_t *count;                /* of them by class, its own; NULL: pairs */
     int64_t single;                /* of them alone in their class */
     double rows[BDML_PLAN_GROUPS]; /* the others, by group */
     const double *vx;
@@ -396,7 +400,7 @@ typedef struct bdml_selection {
     bdml_reference_kind alone_kind[BDML_REFERENCE_KINDS];
     double alone_error[BDML_REFERENCE_KINDS];
     int alone_parts[BDML_REFERENCE_KINDS];
-    /* Classes left out: the space as it is (-1: no candidate), and the best against it. */
+    /* Classes left out: the space as it is (-1: no candidate), and against it what was chosen, or the best. */
     int untouched, best;
     double gain, gain_error; /* errors less, in percent, and the standard error of that */
 } bdml_selection;

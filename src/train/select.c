@@ -204,19 +204,27 @@ static void narrow(selection *s, const bool *stays)
 /* ---- references alone ------------------------------------------------------------------------------------- */
 
 /* The kinds that differ in a constant, how far to stretch the discriminants or whether to z-score before whitening,
- * are compared alone; the one with the smallest mean error stands for its family, of equals the first. A family goes
+ * are compared alone; the one with the smallest mean error stands for its family, of equals the first. Of classes left
+ * out those that are surely better than the space as it is come before the others. A family goes
  * on when fewer than FAMILIES others are better: stays[r]. What is not wanted could not be fitted, or is out. */
-static void best_of_families(const bdml_plan *plan, const bool *wanted, const double *mean,
-                             bool *stays)
+static void best_of_families(selection *s, bool *stays)
 {
+    const bdml_plan *plan = s->plan;
+    const double *mean = s->mean;
+    bdml_scores scores = scores_of(s);
     int best[BDML_FAMILIES];
     double least[BDML_FAMILIES];
+    bool sure[BDML_FAMILIES] = {false};
     for (int f = 0; f < BDML_FAMILIES; f++) best[f] = -1, least[f] = INFINITY;
     for (int r = 0; r < plan->references; r++) {
         bdml_reference_family f = bdml_reference_family_of(plan->reference[r]);
-        if (!wanted[r] || (best[f] >= 0 && !(mean[r] < least[f]))) continue;
+        bool is_sure = plan->unseen && bdml_is_sure(&scores, s->wanted, mean, r);
+        bool better =
+            best[f] < 0 || is_sure > sure[f] || (is_sure == sure[f] && mean[r] < least[f]);
+        if (!s->wanted[r] || !better) continue;
         best[f] = r;
         least[f] = mean[r];
+        sure[f] = is_sure;
     }
     for (int r = 0; r < plan->references; r++) {
         bdml_reference_family own = bdml_reference_family_of(plan->reference[r]);
@@ -234,7 +242,7 @@ static bdml_status score_references(selection *s)
 {
     bool stays[BDML_REFERENCE_KINDS];
     BDML_TRY(score_to(s, "references", s->parts.first));
-    best_of_families(s->plan, s->wanted, s->mean, stays);
+    best_of_families(s, stays);
     narrow(s, stays);
     return s->parts.count > s->done ? score_to(s, "references", s->parts.count) : BDML_OK;
 }
@@ -254,7 +262,7 @@ static bdml_status pick_references(selection *s, bdml_selection *out)
     s->se = se;
     BDML_GO(make_table(s, s->parts.count));
     BDML_GO(score_references(s));
-    best_of_families(&alone, s->wanted, s->mean, stays);
+    best_of_families(s, stays);
     int kept = 0;
     for (int r = 0; r < alone.references; r++) {
         out->alone_kind[r] = alone.reference[r];
@@ -303,12 +311,13 @@ static int choose(selection *s)
     return bdml_choose(&scores, s->wanted, s->mean);
 }
 
-/* How much the best of all is better than the space as it is. */
+/* How much what is chosen, or else the best of all, is better than the space as it is. */
 static void weigh_evidence(selection *s, bdml_selection *out)
 {
     bdml_scores scores = scores_of(s);
     int kept = out->untouched = bdml_untouched(s->plan);
-    int best = out->best = bdml_best(&scores, s->wanted, s->mean);
+    bool keeps = out->chosen < 0 || out->chosen == kept;
+    int best = out->best = keeps ? bdml_best(&scores, s->wanted, s->mean) : out->chosen;
     if (kept < 0 || best < 0) return;
     out->gain = s->mean[kept] - s->mean[best];
     out->gain_error = bdml_difference_error(&scores, s->mean, kept, best);
