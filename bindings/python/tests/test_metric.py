@@ -66,7 +66,7 @@ CASES = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("method", CASES)
-def test_same_bits_as_the_command(method, command, wine, tmp_path):
+def test_same_bits_as_the_command_and_c(method, command, program, wine, tmp_path):
     X, y = wine
     data, labels, model, out = (tmp_path / name for name in ("wine.npy", "y.npy", "wine.bdml", "l.npy"))
     np.save(data, X)
@@ -82,6 +82,10 @@ def test_same_bits_as_the_command(method, command, wine, tmp_path):
     metric.set_params(scale="zscore", random_state=5).fit(X, y)
     with Call() as call:
         assert np.array_equal(call.map_of(metric._model), np.load(out))
+    settings = ["labels-file", labels, "method", method, "scale", "zscore", "seed", 5]
+    settings += [word for name, value in metric._texts().items() for word in (name, value)]
+    subprocess.run([program, data, tmp_path / "l.raw", *map(str, settings)], check=True)
+    assert np.array_equal(np.fromfile(tmp_path / "l.raw"), np.load(out).ravel())
     run("predict", model, data, "--labels-file", labels, "-o", tmp_path / "p.csv")
     said = np.loadtxt(tmp_path / "p.csv", dtype=str, skiprows=1, delimiter=",", ndmin=2)
     assert np.array_equal(said[:, -1].astype(int), metric.predict(X))
