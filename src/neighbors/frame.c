@@ -10,14 +10,6 @@
 
 enum { SAMPLE = 63 }; /* rows that the center is taken from */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double p, q;
-    memcpy(&p, a, sizeof p);
-    memcpy(&q, b, sizeof q);
-    return p < q ? -1 : p > q;
-}
-
 static void find_center(int d, const bdml_knn_rows *r, double *center)
 {
     int count = (int)BDML_MIN(r->n, (int64_t)SAMPLE);
@@ -25,8 +17,7 @@ static void find_center(int d, const bdml_knn_rows *r, double *center)
     for (int j = 0; j < d; j++) {
         for (int s = 0; s < count; s++)
             column[s] = r->x[(size_t)(r->n * s / count) * (size_t)r->ld + (size_t)j];
-        qsort(column, (size_t)count, sizeof *column, compare_doubles);
-        center[j] = column[count / 2];
+        center[j] = bdml_knn_nth(column, count, count / 2 + 1);
     }
 }
 

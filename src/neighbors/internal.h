@@ -103,6 +103,8 @@ double bdml_knn_distance(int d, const double *a, const double *b);
 /* The same for four points at once, to the bit. */
 void bdml_knn_distance4(int d, const double *a, const double *const b[4], double out[4]);
 
+/* k-th smallest of a[0..n), which is reordered (kernel_double.c). */
+double bdml_knn_nth(double *a, int n, int k);
 /* Move the k first in order to the front (not sorted among themselves); k <= count. */
 void bdml_knn_select(bdml_knn_pair *pair, int64_t count, int64_t k);
 void bdml_knn_sort(bdml_knn_pair *pair, int64_t count);

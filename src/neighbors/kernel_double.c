@@ -11,6 +11,11 @@
 
 #include "neighbors/kernel.h"
 
+double bdml_knn_nth(double *a, int n, int k)
+{
+    return nth_double(a, n, k);
+}
+
 const bdml_knn_kernel bdml_knn_kernel_double = {
     .size = sizeof(REAL),
     .roundoff = ROUNDOFF,
