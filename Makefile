@@ -9,6 +9,8 @@
 #   make faults     every allocation, open, write, fsync, rename and close of 30 commands fails once (docs/reliability.md)
 #   make abuse      400 data sets that numbers go wrong on: a certified answer or a clear refusal?
 #   make kills      500 times kill -9, and on to the same end
+#   make fuzz       every reader by libFuzzer, 10 million executions each (EXECUTIONS=, TARGETS=; tests/fuzz/run)
+#   make soak       eight processes at once for MINUTES=60: same bits, memory flat
 #   make mutants    do the tests notice? (tests/mutants)
 #   make corpus     2,500 problems, a fifth of them badly placed: is a claim of training ever refuted?
 #   make bench      benchmarks (bench/README.md)
@@ -22,7 +24,8 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo python asan clang ci mutants faults abuse kills corpus bench install deb format format-check tidy clean
+.PHONY: all setup build test demo python asan clang ci mutants faults abuse kills fuzz soak corpus \
+  bench install deb format format-check tidy clean
 
 all: build
 
@@ -72,6 +75,17 @@ abuse: build
 kills: build
 	@tests/kills.py $(BUILD)/cli/bdml data 500
 
+# clang with libFuzzer, and the sources of jansson, libzip and matio where Debian's are to be had (docs/reliability.md).
+fuzz: setup
+	@tests/fuzz/libraries build-fuzz/libraries
+	@$(MAKE) --no-print-directory build BUILD=build-fuzz CMAKE_FLAGS="-DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=None \
+	  '-DCMAKE_C_FLAGS=-O2 -g1' -DBDML_SANITIZE=ON -DBDML_FUZZ=ON -DBDML_BUILD_TESTS=OFF \
+	  -DCMAKE_PREFIX_PATH=$(CURDIR)/build-fuzz/libraries/usr"
+	@tests/fuzz/run build-fuzz $(or $(EXECUTIONS),10000000) $(TARGETS)
+
+soak: build
+	@tests/load.sh $(BUILD)/tests/soak data 8 $$((60 * $(or $(MINUTES),60)))
+
 corpus: build
 	@tests/claims_corpus.py $(BUILD)/cli/bdml $(BUILD)/check/bdml-check 2000 500 50
 
@@ -97,4 +111,4 @@ tidy: build
 	@git ls-files 'src/*.c' 'studies/*.c' 'cli/*.c' 'check/*.c' 'tests/*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p $(BUILD)
 
 clean:
-	rm -rf build build-asan build-clang build-ci build-small build-bench build-mutants
+	rm -rf build build-asan build-clang build-ci build-small build-bench build-mutants build-fuzz build-tsan

@@ -2,6 +2,7 @@
  * the end of its line is a remark; every field once, in one order, so that nothing can be said twice. */
 #include "check.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ typedef struct reader {
     checker *k;
     FILE *f;
     size_t line;
+    size_t bytes;   /* of the whole file, or SIZE_MAX: it does not say */
     size_t at, end; /* of the buffer: the next character, behind the last */
     char token[TOKEN], buffer[BUFFER];
 } reader;
@@ -99,6 +101,25 @@ static const char *next_token(reader *r)
     r->token[length] = '\0';
     if (length == 0) check_refuse(r->k, "line %zu: the certificate ends too early", r->line);
     return r->token;
+}
+
+/* Room for a list of the file. Each of its items takes a character and a blank at least: a file that announces more than it can
+ * hold is refused before memory is taken. */
+static void *room(reader *r, size_t count, size_t size)
+{
+    if (count > r->bytes / 2)
+        check_refuse(r->k, "line %zu: %zu numbers are announced, more than the file can hold",
+                     r->line, count);
+    return check_take(r->k, count, size);
+}
+
+/* How long the file is; pipes do not know. */
+static size_t length_of(FILE *f)
+{
+    long end;
+    if (fseek(f, 0, SEEK_END) != 0) return SIZE_MAX;
+    end = ftell(f);
+    return fseek(f, 0, SEEK_SET) == 0 && end >= 0 && end < LONG_MAX ? (size_t)end : SIZE_MAX;
 }
 
 static void expect(reader *r, const char *word)
@@ -201,7 +222,7 @@ static double positive_or(reader *r, const char *what, double absent)
 static double *numbers(reader *r, const char *what, size_t rows, size_t columns)
 {
     if (columns > 0 && rows > SIZE_MAX / columns) check_refuse(r->k, "%s: too many numbers", what);
-    double *x = check_take(r->k, rows * columns, sizeof *x);
+    double *x = room(r, rows * columns, sizeof *x);
     for (size_t i = 0; i < rows * columns; i++) {
         if (i % columns == 0) check_pause(r->k);
         x[i] = number(r, what);
@@ -265,7 +286,7 @@ static void read_widths(reader *r, certificate *c)
     expect(r, "width");
     if (strcmp(next_token(r), "none") == 0) return;
     if (c->unit) check_refuse(r->k, "line %zu: unit rows have no widths", r->line);
-    c->width = check_take(r->k, c->columns, sizeof *c->width);
+    c->width = room(r, c->columns, sizeof *c->width);
     for (size_t j = 0; j < c->columns; j++) {
         if (j > 0) next_token(r);
         if (strcmp(r->token, "constant") == 0) continue;
@@ -285,7 +306,7 @@ static void read_preparation(reader *r, certificate *c)
     if (c->columns == 0) check_refuse(r->k, "line %zu: data without columns", r->line);
     expect(r, "missing");
     if (strcmp(next_token(r), "none") != 0) {
-        c->missing = check_take(r->k, c->columns, sizeof *c->missing);
+        c->missing = room(r, c->columns, sizeof *c->missing);
         for (size_t j = 0; j < c->columns; j++)
             c->missing[j] = j == 0 ? to_number(r, "missing") : number(r, "missing");
     }
@@ -305,8 +326,8 @@ static void read_rows(reader *r, certificate *c)
     expect(r, "rows");
     c->rows = integer(r, "rows", c->data_rows);
     if (c->rows > SIZE_MAX / 64 / c->columns) check_refuse(r->k, "rows: too many numbers");
-    c->row = check_take(r->k, c->rows, sizeof *c->row);
-    c->x = check_take(r->k, c->rows * c->columns, sizeof *c->x);
+    c->row = room(r, c->rows, sizeof *c->row);
+    c->x = room(r, c->rows * c->columns, sizeof *c->x);
     for (size_t i = 0; i < c->rows; i++) {
         c->row[i] = (int64_t)integer(r, "number of a row", INT32_MAX);
         if (c->row[i] >= (int64_t)c->data_rows)
@@ -328,7 +349,7 @@ static void read_rows(reader *r, certificate *c)
         check_refuse(r->k, "line %zu: classes without the objective within", r->line);
     if (to_integer(r, "classes", INT32_MAX) != c->data_rows || c->rows != c->data_rows)
         check_refuse(r->k, "line %zu: the objective within takes every row of the data", r->line);
-    c->label = check_take(r->k, c->rows, sizeof *c->label);
+    c->label = room(r, c->rows, sizeof *c->label);
     for (size_t i = 0; i < c->rows; i++) c->label[i] = (int64_t)integer(r, "class", c->rows - 1);
 }
 
@@ -353,8 +374,8 @@ static void read_pairs(reader *r, certificate *c)
 {
     expect(r, "pairs");
     c->pairs = integer(r, "pairs", INT32_MAX);
-    c->pi = check_take(r->k, c->pairs, sizeof *c->pi);
-    c->pj = check_take(r->k, c->pairs, sizeof *c->pj);
+    c->pi = room(r, c->pairs, sizeof *c->pi);
+    c->pj = room(r, c->pairs, sizeof *c->pj);
     for (size_t p = 0; p < c->pairs; p++) {
         c->pi[p] = find_row(r, c);
         c->pj[p] = find_row(r, c);
@@ -366,7 +387,7 @@ static void read_pairs(reader *r, certificate *c)
     c->targets = integer(r, "targets", INT32_MAX);
     if ((c->targets > 0) != (c->objective == OBJECTIVE_TARGETS))
         check_refuse(r->k, "line %zu: targets belong to the objective targets", r->line);
-    c->target = check_take(r->k, c->targets, sizeof *c->target);
+    c->target = room(r, c->targets, sizeof *c->target);
     for (size_t t = 0; t < c->targets; t++) {
         c->target[t] = integer(r, "target", INT32_MAX);
         if (c->target[t] >= c->pairs)
@@ -379,10 +400,10 @@ static void read_constraints(reader *r, certificate *c)
     expect(r, "constraints");
     c->m = integer(r, "constraints", INT32_MAX);
     if (c->m == 0) check_refuse(r->k, "line %zu: there is no constraint", r->line);
-    c->far = check_take(r->k, c->m, sizeof *c->far);
-    c->near = check_take(r->k, c->m, sizeof *c->near);
-    c->own_margin = check_take(r->k, c->m, sizeof *c->own_margin);
-    c->weight = check_take(r->k, c->m, sizeof *c->weight);
+    c->far = room(r, c->m, sizeof *c->far);
+    c->near = room(r, c->m, sizeof *c->near);
+    c->own_margin = room(r, c->m, sizeof *c->own_margin);
+    c->weight = room(r, c->m, sizeof *c->weight);
     for (size_t t = 0; t < c->m; t++) {
         c->far[t] = integer(r, "far pair", INT32_MAX);
         c->near[t] = strcmp(next_token(r), "-") == 0 ? SIZE_MAX : to_integer(r, "near", INT32_MAX);
@@ -405,8 +426,8 @@ static void read_evidence(reader *r, certificate *c)
         check_refuse(r->k, "line %zu: a bracket comes with a map, other claims without", r->line);
     expect(r, "multipliers");
     c->multipliers = integer(r, "multipliers", c->m);
-    c->at = check_take(r->k, c->multipliers, sizeof *c->at);
-    c->y = check_take(r->k, c->multipliers, sizeof *c->y);
+    c->at = room(r, c->multipliers, sizeof *c->at);
+    c->y = room(r, c->multipliers, sizeof *c->y);
     for (size_t i = 0; i < c->multipliers; i++) {
         c->at[i] = integer(r, "constraint of a multiplier", INT32_MAX);
         if (c->at[i] >= c->m || (i > 0 && c->at[i] <= c->at[i - 1]))
@@ -429,7 +450,7 @@ static void refuse_model(reader *r)
 
 void check_read(checker *k, FILE *f, certificate *c)
 {
-    reader r = {.k = k, .f = f, .line = 1};
+    reader r = {.k = k, .f = f, .line = 1, .bytes = length_of(f)};
     *c = (certificate){.R = INFINITY, .lower = NAN, .upper = NAN};
     refuse_model(&r);
     read_problem(&r, c);

@@ -17,6 +17,12 @@ if(BDML_SANITIZE)
     -fno-sanitize-recover=all -g)
   target_link_options(bdml_flags INTERFACE -fsanitize=address,undefined)
 endif()
+# Coverage for libFuzzer; buffers are small in such builds, so that inputs of some bytes cross their ends.
+if(BDML_FUZZ)
+  target_compile_options(bdml_flags INTERFACE -fsanitize=fuzzer-no-link
+    -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  target_link_options(bdml_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 

@@ -40,6 +40,13 @@
         }                                                     \
     } while (0)
 
+/* 1 in builds for fuzzing (tests/fuzz), whose buffers are so small that files of some bytes cross their ends. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { BDML_FUZZING = 1 };
+#else
+enum { BDML_FUZZING = 0 };
+#endif
+
 #define BDML_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define BDML_MAX(a, b) ((a) > (b) ? (a) : (b))
 
@@ -132,6 +139,8 @@ struct bdml_handle {
     /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
      * (0 = never); allocations made so far. */
     int64_t fail_alloc, fail_write, alloc_count;
+    double
+        pretend_free; /* bytes of memory that the machine is taken to have free; 0: it is asked */
 };
 
 /* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`, or where the work
@@ -140,6 +149,8 @@ struct bdml_handle {
 int bdml_threads(const bdml_handle *h);
 int bdml_threads_for(const bdml_handle *h, double operations);
 void bdml_set_threads(bdml_handle *h, int threads);
+/* A child of a process that used the library: it has one thread, whatever is set. */
+bool bdml_is_forked(void);
 /* Working memory for blocked computations, in bytes; whether bits must not depend on the threads. */
 size_t bdml_memory(const bdml_handle *h);
 bool bdml_is_deterministic(const bdml_handle *h);
@@ -160,6 +171,8 @@ typedef struct bdml_jobs {
     int workers; /* jobs at a time; they share the threads of the handle */
     bdml_job_fn run;
     void *user;
+    double
+        bytes; /* memory that one job takes; fewer run at a time where not all would fit; 0: little */
     double
         until; /* on the clock of bdml_now: what is not finished then is cut short, and not counted; 0: never */
     /* Job k leaves `size` numbers at result + k*size, and nothing else that counts: then jobs are dealt out to the ranks
@@ -242,6 +255,20 @@ char *bdml_strdup(bdml_handle *h, const char *s);
 char *bdml_strndup(bdml_handle *h, const char *s, size_t n);
 /* Grow *array (of `size`-byte items, room for *capacity) so that it holds `need`, by doubling. */
 bdml_status bdml_grow(bdml_handle *h, void *array, size_t *capacity, size_t need, size_t size);
+
+/* ---- memory that is there (available.c) ------------------------------------------------------------- */
+
+/* Bytes that this process can still take, by the machine, its memory group and its limits; infinite where none tells. */
+double bdml_memory_free(const bdml_handle *h);
+/* BDML_ERR_MEMORY when `what` ("8 splits at a time") needs more bytes than are free, with both figures and the advice ("" or
+ * what would fit). working: beside the data, so that a "memory" that was set counts too. Below BDML_MEMORY_ASKED nothing is
+ * asked. bdml_alloc refuses single blocks by itself; this is for the sum of several, before hours are spent. */
+enum { BDML_MEMORY_ASKED = 64 << 20 };
+bdml_status bdml_memory_check(bdml_handle *h, double bytes, bool working, const char *what,
+                              const char *advice);
+/* "1.5 GiB" */
+enum { BDML_BYTES_SIZE = 32 };
+const char *bdml_bytes_text(double bytes, char out[BDML_BYTES_SIZE]);
 
 /* ---- random numbers (random.c) -------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -16,12 +17,35 @@ static const char *const phase_names[BDML_PHASE_COUNT] = {
     "eigen", "gradient", "certify", "evaluate",  "write",
 };
 
+/* ---- fork ---------------------------------------------------------------------------------- */
+
+/* A child has none of its parent's threads, but OpenMP of gcc counts on them and waits for ever. Set in the children of a
+ * process that had a handle, and never again: they work by one thread. */
+static bool forked = false;
+
+static void note_fork(void)
+{
+    forked = true;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, note_fork); /* without memory for it children are as gcc has them */
+}
+
+bool bdml_is_forked(void)
+{
+    return forked;
+}
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 bdml_status bdml_create(bdml_handle **out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!out) return BDML_ERR_ARGUMENT;
     *out = NULL;
+    pthread_once(&once, watch_forks);
     bdml_handle *h = calloc(1, sizeof *h);
     if (!h) return BDML_ERR_MEMORY;
     h->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -57,6 +81,7 @@ bdml_status bdml_handle_child(bdml_handle *parent, bdml_handle **out)
 int bdml_threads(const bdml_handle *h)
 {
     int64_t asked = h->options.general.threads.value;
+    if (forked) return 1;
     return asked > 0 ? (int)asked : omp_get_num_procs();
 }
 

@@ -221,10 +221,24 @@ static void gather(watch *w)
     bdml_comm_sum(w->h->comm, j->count * j->size, j->result);
 }
 
+/* As many as there is memory for; where not even one fits, that is told before anything is done. (Of several ranks none may go
+ * home alone: there the first allocation that fails tells all.) */
+static bdml_status fit_workers(bdml_handle *h, const bdml_jobs *jobs, int *workers)
+{
+    *workers = bdml_is_forked() ? 1 : (int)BDML_MAX(1, BDML_MIN(jobs->workers, jobs->count));
+    if (*workers * jobs->bytes < BDML_MEMORY_ASKED && h->pretend_free <= 0.0) return BDML_OK;
+    double fit = floor(bdml_memory_free(h) / BDML_MAX(jobs->bytes, 1.0));
+    if (fit < 1.0 && h->comm->size == 1)
+        return bdml_memory_check(h, jobs->bytes, false, jobs->what,
+                                 "take fewer rows or columns (--columns, --pca)");
+    *workers = (int)BDML_MAX(1.0, BDML_MIN((double)*workers, fit));
+    return BDML_OK;
+}
+
 bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
 {
     bdml_status status = BDML_OK;
-    int workers = (int)BDML_MAX(1, BDML_MIN(jobs->workers, jobs->count));
+    int workers = 0;
     bdml_handle **own = NULL;
     worker *me = NULL;
     watch w = {.h = h, .jobs = jobs, .level = omp_get_level() + 1, .failed = jobs->count};
@@ -232,6 +246,7 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
     w.ranks = jobs->result ? h->comm->size : 1;
     w.excused = jobs->why && jobs->why[0] ? -1 : jobs->count; /* a reason of jobs before stays */
 
+    BDML_GO(fit_workers(h, jobs, &workers));
     BDML_NEW(h, own, workers);
     BDML_NEW(h, me, workers);
     BDML_GO(make_workers(&w, workers, me, own));

@@ -1,6 +1,7 @@
 /* memory.c - the one place that allocates: checked products, alignment, fault injection. */
 #include "base/base.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 enum { ALIGN = 64, ALIGN_FROM = 1024 }; /* cache line; below this many bytes malloc's will do */
@@ -28,10 +29,22 @@ static void *refuse(bdml_handle *h, size_t bytes)
     return NULL;
 }
 
+/* The system says yes to more than there is, and ends the program that uses it. */
+static bool there(bdml_handle *h, size_t bytes)
+{
+    char need[BDML_BYTES_SIZE], have[BDML_BYTES_SIZE];
+    if (bytes < BDML_MEMORY_ASKED) return true;
+    double free = bdml_memory_free(h);
+    if ((double)bytes <= free) return true;
+    bdml_fail(h, BDML_ERR_MEMORY, "out of memory: %s are wanted in one piece, and %s are free",
+              bdml_bytes_text((double)bytes, need), bdml_bytes_text(free, have));
+    return false;
+}
+
 void *bdml_alloc(bdml_handle *h, size_t count, size_t size)
 {
     size_t bytes;
-    if (!product(h, count, size, &bytes)) return NULL;
+    if (!product(h, count, size, &bytes) || !there(h, bytes)) return NULL;
     void *p = bytes < ALIGN_FROM ? malloc(bytes)
                                  : aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
     return p ? p : refuse(h, bytes);
@@ -48,6 +61,8 @@ void *bdml_realloc(bdml_handle *h, void *old, size_t count, size_t size)
 {
     size_t bytes;
     if (!product(h, count, size, &bytes)) return NULL;
+    size_t had = old ? malloc_usable_size(old) : 0;
+    if (bytes > had && !there(h, bytes - had)) return NULL;
     void *p = realloc(old, bytes);
     return p ? p : refuse(h, bytes);
 }
@@ -73,6 +88,10 @@ bdml_status bdml_grow(bdml_handle *h, void *array, size_t *capacity, size_t need
     void *old, *p;
     memcpy(&old, array, sizeof old); /* `array` points at a typed pointer */
     p = bdml_realloc(h, old, want, size);
+    if (!p && size > 0 && want > need && need > BDML_MEMORY_ASKED / size) { /* no room to double */
+        want = BDML_MIN(want, need + need / 16);
+        p = bdml_realloc(h, old, want, size);
+    }
     if (!p) return BDML_ERR_MEMORY;
     memcpy(array, &p, sizeof p);
     *capacity = want;

@@ -63,6 +63,11 @@ bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
 bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
 /* BDML_ERR_DATA unless there are labels, of at least two classes, that look like such. */
 bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
+/* What a fold or split of the data takes while a method learns from it: the rows, prepared, and mapped. */
+static inline double bdml_dataset_job_bytes(const bdml_dataset *data)
+{
+    return 3.0 * (double)data->n * (double)data->d * (double)sizeof(double);
+}
 /* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. */
 uint64_t bdml_dataset_fingerprint(const bdml_dataset *data);
 

@@ -13,8 +13,9 @@
 #include <zlib.h>
 
 enum {
-    CHUNK = 1 << 18,    /* bytes asked for at a time: large enough that zlib copies nothing */
-    GZ_BUFFER = 1 << 17 /* zlib's own buffer, at most half of that for the same reason */
+    /* bytes asked for at a time: large enough that zlib copies nothing */
+    CHUNK = BDML_FUZZING ? 1 << 7 : 1 << 18,
+    GZ_BUFFER = CHUNK / 2 /* zlib's own buffer, at most half of that for the same reason */
 };
 static const size_t NOWHERE = SIZE_MAX;
 

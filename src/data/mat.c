@@ -15,7 +15,7 @@
 
 /* A sparse matrix may announce far more than it holds: this much memory, in bytes, is given without
  * asking; beyond it, at least one entry in DENSEST must be there. */
-static const size_t SPARSE_FREE = (size_t)1 << 30;
+static const size_t SPARSE_FREE = BDML_MEMORY_ASKED;
 enum { DENSEST = 10000 };
 
 /* ---- through matio --------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 #include "data/columns.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
-enum { BLOCK_VALUES = 1 << 16 }; /* values read at a time: half a MiB, inside the cache */
+/* values read at a time: half a MiB, inside the cache */
+enum { BLOCK_VALUES = BDML_FUZZING ? 16 : 1 << 16 };
 
 /* Rows collected so far. */
 typedef struct rows {
@@ -120,20 +120,32 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
     return BDML_OK;
 }
 
-/* A file that announces more than this machine could hold is refused before anything is read. */
-static bdml_status check_size(bdml_handle *h, const bdml_source *s)
+/* A file that holds more rows than memory would is refused before it is read: by the rows that it announces, or by the length
+ * of its first ones. */
+static bdml_status check_rows(bdml_handle *h, const bdml_source *s, double count)
 {
-    static const double GIB = 1073741824.0;
-    double need = (double)s->rows * (double)s->d * (double)sizeof(double);
-    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (s->rows > INT32_MAX)
-        return bdml_fail(h, BDML_ERR_DATA, "%s: %lld rows are too many: at most %d can be indexed",
-                         s->path, (long long)s->rows, INT32_MAX);
-    if (s->rows > 0 && have > 0.0 && need > have)
-        return bdml_fail(h, BDML_ERR_MEMORY,
-                         "%s: %lld rows of %d values need %.1f GiB, this machine has %.1f", s->path,
-                         (long long)s->rows, s->d, need / GIB, have / GIB);
-    return BDML_OK;
+    char what[BDML_ERROR_SIZE / 2], advice[BDML_ERROR_SIZE / 4];
+    const double row = (double)s->d * sizeof(double) + sizeof(int32_t), need = count * row;
+    if (count > INT32_MAX)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: %.0f rows are too many: at most %d can be indexed",
+                         s->path, count, INT32_MAX);
+    if (need < BDML_MEMORY_ASKED && h->pretend_free <= 0.0) return BDML_OK;
+    snprintf(what, sizeof what, "%.300s: reading %s%lld rows of %d values", s->path,
+             s->rows >= 0 ? "" : "about ", (long long)count, s->d);
+    snprintf(advice, sizeof advice,
+             "about %lld such rows would fit, or fewer columns (--columns); transform and predict "
+             "read a file of any length",
+             (long long)(bdml_memory_free(h) / row));
+    return bdml_memory_check(h, need, false, what, advice);
+}
+
+/* Rows in all of a text, by the bytes that the first ones took; 0: it does not say how long it is. */
+static double rows_by_length(const rows *r, int64_t before)
+{
+    int64_t left = bdml_input_remaining(r->s->in);
+    double seen = (double)(r->n + r->dropped);
+    if (left < 0 || before <= left || seen < 1.0) return 0.0;
+    return seen * (double)before / (double)(before - left);
 }
 
 static bdml_status collect(bdml_handle *h, rows *r)
@@ -141,6 +153,8 @@ static bdml_status collect(bdml_handle *h, rows *r)
     bdml_status status;
     bdml_block b = {.d = r->s->d};
     int64_t total = BDML_MAX(r->s->rows, 0), most = BDML_MAX(BLOCK_VALUES / b.d, 1), all;
+    int64_t length = bdml_input_remaining(r->s->in); /* of what is not yet read */
+    bool first = true;
 
     BDML_NEW(h, b.line, most);
     BDML_GO(make_room(h, r, total + 1)); /* one more: the end is found by asking for it */
@@ -152,6 +166,8 @@ static bdml_status collect(bdml_handle *h, rows *r)
         b.label = r->y + r->n;
         BDML_GO(bdml_source_next(h, r->s, &b));
         BDML_GO(take_block(h, r, &b));
+        if (first && r->s->lines) BDML_GO(check_rows(h, r->s, rows_by_length(r, length)));
+        first = false;
         BDML_GO(bdml_progress(h, "reading", r->n + r->dropped, total));
     } while (b.n > 0);
     if (r->n == 0 && r->dropped > 0)
@@ -258,7 +274,7 @@ static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const b
     rows r = {.policy = o->missing.value};
 
     BDML_GO(bdml_source_open(h, o, path, wanted, &r.s));
-    BDML_GO(check_size(h, r.s));
+    BDML_GO(check_rows(h, r.s, (double)r.s->rows));
     BDML_GO(collect(h, &r));
     BDML_NEW(h, data, 1);
     BDML_GO(make_dataset(h, o, &r, data));

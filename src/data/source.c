@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 enum {
-    HEAD_BYTES = 4096,      /* looked at to tell the format */
-    BLOCK_VALUES = 1 << 16, /* read at a time when columns are picked */
+    HEAD_BYTES = 4096,                          /* looked at to tell the format */
+    BLOCK_VALUES = BDML_FUZZING ? 16 : 1 << 16, /* read at a time when columns are picked */
 };
 
 /* ---- which format ------------------------------------------------------------------------------ */

@@ -188,6 +188,7 @@ static bdml_status evaluate(bdml_handle *h, const bdml_options *o, const bdml_da
                      .workers = jobs > 0 ? (int)jobs : bdml_threads(h),
                      .run = run_job,
                      .user = &e,
+                     .bytes = bdml_dataset_job_bytes(data),
                      .result = e.number[0],
                      .size = NUMBERS,
                      .until = bdml_time_share(h, BDML_EVALUATE_BY),

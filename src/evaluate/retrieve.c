@@ -257,6 +257,7 @@ static bdml_status retrieve(bdml_handle *h, const bdml_options *o, const retriev
                      .workers = jobs > 0 ? (int)jobs : bdml_threads(h),
                      .run = run_job,
                      .user = &r,
+                     .bytes = bdml_dataset_job_bytes(data->rows),
                      .until = bdml_time_share(h, BDML_EVALUATE_BY),
                      .finished = finished};
     BDML_GO(bdml_jobs_run(h, &run));

@@ -321,7 +321,8 @@ static bdml_status verify(bdml_handle *h, const bdml_options *o, const bdml_data
                       .count = s.pairs.folds,
                       .workers = at_once > 0 ? (int)at_once : bdml_threads(h),
                       .run = run_fold,
-                      .user = &s};
+                      .user = &s,
+                      .bytes = bdml_dataset_job_bytes(data)};
     BDML_GO(bdml_jobs_run(h, &jobs));
     status = bdml_verify_write(h, o, &s, json);
 done:

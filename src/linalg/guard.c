@@ -26,9 +26,27 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int running = 0;
 static int saved_threads = 0;
 
+static _Thread_local int mine = 0; /* calls of this thread among those that run */
+
+/* In a child there is this thread alone: the others' calls do not end, and a lock that they held is free. */
+static void after_fork(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    lock = fresh;
+    running = mine;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
 void bdml_la_enter(bdml_handle *h)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (h->blas_depth++ > 0) return; /* a call inside a call of the same handle */
+    pthread_once(&once, watch_forks);
+    mine++;
     pthread_mutex_lock(&lock);
     if (running++ == 0) {
         saved_threads = openblas_get_num_threads();
@@ -40,6 +58,7 @@ void bdml_la_enter(bdml_handle *h)
 void bdml_la_leave(bdml_handle *h)
 {
     if (--h->blas_depth > 0) return;
+    mine--;
     pthread_mutex_lock(&lock);
     if (--running == 0 && saved_threads != 1) openblas_set_num_threads(saved_threads);
     pthread_mutex_unlock(&lock);

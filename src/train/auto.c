@@ -223,6 +223,7 @@ static bdml_status cross_validate(bdml_handle *h, search *s, bdml_options *o)
                      .workers = bdml_threads(h),
                      .run = run_job,
                      .user = s,
+                     .bytes = bdml_dataset_job_bytes(s->data),
                      .until = bdml_time_share(h, TIME),
                      .finished = s->finished,
                      .late = &late};

@@ -1,0 +1,39 @@
+#!/bin/sh
+# test_memory_limit.sh - a process that may take little memory: files that hold more are refused before they are read, with the
+# estimate and what would fit; what reads row by row does not mind.
+set -u
+. "$BDML_SOURCE/tests/shell_tools.sh"
+folder=$work
+passed=0 failed=0
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+limited() { (ulimit -v 500000 && exec "$bdml" "$@") >"$folder/out" 2>&1; }
+check() { # check WHAT CONDITION...
+    what=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED: $what: $(tail -n 3 "$folder/out")"
+    fi
+}
+if ! limited version; then
+    echo "skipped: sanitizers take more address space than that"
+    echo "cases: 0 passed, 0 failed"
+    exit 0
+fi
+# 2 GiB of zeros that take no place on a disk: 4,194,304 rows of 64
+header="{'descr': '<f8', 'fortran_order': False, 'shape': (4194304, 64), }"
+{ printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "$header"; } >"$folder/big.npy"
+truncate -s $((128 + 4194304 * 64 * 8)) "$folder/big.npy"
+limited neighbors "$folder/big.npy" -o "$folder/n.csv"
+status=$?
+check "a file of 2 GiB is refused" [ $status = 1 ]
+check "with the estimate" grep -q "4194304 rows of 64 values needs about 2.0 GiB of memory, and .* are free; about [0-9]* such rows would fit" "$folder/out"
+check "and nothing is written" [ ! -e "$folder/n.csv" ]
+# 40 MiB of text, 14 bytes a row, which are 60 as numbers
+{ echo "a,b,c,d,e,f,g"; yes 1,2,3,4,5,6,7 | head -c 41943040; } >"$folder/big.csv"
+(ulimit -v 250000 && exec "$bdml" neighbors "$folder/big.csv" --label none -o "$folder/n.csv") >"$folder/out" 2>&1
+status=$?
+check "a text that would not fit is refused" [ $status = 1 ]
+check "by the length of its first rows" grep -q "reading about 299[0-9]* rows of 7 values needs about 17[0-9.]* MiB of memory" "$folder/out"
+echo "cases: $passed passed, $failed failed"
+[ $failed = 0 ]
