@@ -157,10 +157,43 @@ static void descriptions_are_whole(void **state)
     whole_or_nothing(h, write_path, 100);
 }
 
+/* The choice is told with the passes of the last fit, what was tried with those of the parts. */
+static void passes_are_those_of_the_last_fit(void **state)
+{
+    bdml_handle *h = *state;
+    static const double map[] = {1, 0, 0, 1};
+    double mean[] = {3, 2}, se[] = {0.1, 0.2};
+    int parts[] = {5, 5};
+    const bdml_plan plan = {.o = &h->options,
+                            .references = 1,
+                            .scores = 1,
+                            .efforts = 2,
+                            .caps = 1,
+                            .effort = {{0, 1.5}, {1, 20}},
+                            .cap = {10},
+                            .more = 1};
+    for (int chosen = 0; chosen < 2; chosen++) {
+        bdml_model *model;
+        const bdml_selection s = {
+            .chosen = chosen, .candidates = 2, .mean = mean, .se = se, .parts = parts};
+        check_ok(h, bdml_model_from_map(h, 2, 2, map, 0, &model));
+        check_ok(h, bdml_describe_selection(h, &plan, &s, model));
+        const json_t *told = json_object_get(model->info, "selection");
+        const json_t *tried = json_object_get(told, "tried");
+        assert_int_equal(json_integer_value(json_object_get(told, "passes")), chosen ? 3 : 1);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(json_integer_value(
+                                 json_object_get(json_array_get(tried, k), "passes")),
+                             1 + k);
+        bdml_free_model(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(descriptions_are_whole),
+        handle_test(passes_are_those_of_the_last_fit),
     };
     return cmocka_run_group_tests_name("describe", tests, NULL, NULL);
 }

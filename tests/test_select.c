@@ -2,6 +2,8 @@
  * becomes of scores that are known. */
 #include "check.h"
 
+#include <stdlib.h>
+
 #include "train/plan.h"
 
 enum { N = 100, D = 3, CLASSES = 2 };
@@ -151,6 +153,69 @@ static void reference_needs_one_pass(void **state)
     assert_int_equal(bdml_candidate_again(&plan, learned), 1);
     check_ok(h, bdml_set(h, "passes", "2"));
     assert_int_equal(bdml_candidate_again(&plan, alone), 1);
+}
+
+/* Where neighbours are mined again at all, the last fit mines once more than the parts, unless passes are asked for. */
+static void last_fit_has_one_pass_more(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    bdml_plan plan;
+    const bdml_candidate alone = {.effort = 1, .cap = 0}, gentle = {.effort = 0, .cap = 1},
+                         hard = {.effort = 1, .cap = 1};
+    make_points(&p);
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(bdml_last_again(&plan, alone), 0);
+    assert_int_equal(bdml_last_again(&plan, gentle), 0);
+    assert_int_equal(bdml_candidate_again(&plan, hard), 1);
+    assert_int_equal(bdml_last_again(&plan, hard), 2);
+    bdml_plan_free(&plan);
+    check_ok(h, bdml_set(h, "passes", "2"));
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    assert_int_equal(bdml_last_again(&plan, hard), 1);
+    bdml_plan_free(&plan);
+}
+
+/* The hard effort alone at K = 10, with nothing to choose: its last fit. */
+static double *fit_hard(bdml_handle *h, const bdml_training *t, int again, int more, int64_t *m)
+{
+    bdml_plan plan;
+    bdml_final f;
+    double *copy = malloc(sizeof *copy * D * D);
+    assert_non_null(copy);
+    check_ok(h, bdml_plan_make(h, &h->options, t, &plan));
+    plan.references = plan.efforts = plan.caps = 1;
+    plan.reference[0] = BDML_REFERENCE_NONE;
+    plan.effort[0] = (bdml_effort){again, 20};
+    plan.cap[0] = 10.0;
+    plan.more = more;
+    plan.rough_gap =
+        1e-4; /* so that the metrics mined under differ from pass to pass, on these few points too */
+    plan.rough_steps = 1000;
+    check_ok(h, bdml_final_fit(h, &plan, t, &f));
+    memcpy(copy, f.sweep.last->r.m, sizeof *copy * D * D);
+    *m = f.sweep.last->c->m;
+    bdml_final_free(&f);
+    bdml_plan_free(&plan);
+    return copy;
+}
+
+/* What was chosen, stated with the passes that the model tells, is the same problem to the bit. */
+static void pass_more_is_a_pass(void **state)
+{
+    bdml_handle *h = *state;
+    static points p;
+    int64_t two, more, three;
+    make_points(&p);
+    double *a = fit_hard(h, &p.t, 1, 0, &two), *b = fit_hard(h, &p.t, 1, 1, &more),
+           *c = fit_hard(h, &p.t, 2, 0, &three);
+    check_true(more > two);
+    assert_int_equal(more, three);
+    assert_memory_equal(b, c, sizeof *b * D * D);
+    check_true(memcmp(a, b, sizeof *a * D * D) != 0);
+    free(a);
+    free(b);
+    free(c);
 }
 
 /* ---- folds ------------------------------------------------------------------------------------------------- */
@@ -386,6 +451,8 @@ int main(void)
         cmocka_unit_test(votes_are_chosen_after_smoothing),
         cmocka_unit_test(candidates_are_numbered),
         handle_test(reference_needs_one_pass),
+        handle_test(last_fit_has_one_pass_more),
+        handle_test(pass_more_is_a_pass),
         handle_test(folds_are_repeated_anew),
         handle_test(second_pass_adds_neighbours),
         handle_test(what_is_mined_under_is_solved_once),

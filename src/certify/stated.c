@@ -147,7 +147,7 @@ static const offer recipes = {5, {1.5, 20}, true, OF_ROWS},
 /* False: cross-validation cannot have chosen that. */
 static bool read_choices(const bdml_model *m, bdml_stated *s, const offer *from)
 {
-    static const double caps[] = {1, 3, 10, 30, 100, 1000}, passes[] = {1, 2};
+    static const double caps[] = {1, 3, 10, 30, 100, 1000}, passes[] = {1, 3};
     const bdml_options *o = s->o;
     const json_t *selection = json_object_get(m->info, "selection");
     bool K = o->solve.distortion.automatic;

@@ -7,6 +7,12 @@ int bdml_candidate_again(const bdml_plan *p, bdml_candidate c)
     return p->cap[c.cap] == 1.0 && p->o->train.passes.automatic ? 0 : p->effort[c.effort].again;
 }
 
+int bdml_last_again(const bdml_plan *p, bdml_candidate c)
+{
+    int again = bdml_candidate_again(p, c);
+    return again > 0 ? again + p->more : 0;
+}
+
 int bdml_candidate_width(const bdml_plan *p)
 {
     return 1 + BDML_MAX(p->votes, p->groups);

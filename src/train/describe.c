@@ -175,6 +175,9 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
                                     bdml_model *model)
 {
     json_t *o = candidate_json(plan, s, s->chosen), *alone = json_array(), *tried = json_array();
+    /* what is chosen is what was fitted last; those tried are as the parts had them */
+    int passes = 1 + bdml_last_again(plan, bdml_candidate_at(plan, s->chosen));
+    bdml_json_put(&o, "passes", json_integer(passes));
     for (int r = 0; r < s->alone; r++)
         bdml_json_push(&alone,
                        json_pack("{s:s, s:o, s:i}", "reference",

@@ -1,8 +1,9 @@
 /* final.c - the candidate of a plan on everything: chosen where there are several, fitted as parts are, claimed. */
 #include "train/describe.h"
 
-/* Anchors of the recipe; the many fits of the selection take fewer (fit.c). */
-enum { ANCHORS = 800 };
+/* Anchors of the recipe; the many fits of the selection take fewer (fit.c), and mine less often (plan->more). Where
+ * neighbours are mined twice again and more, each has more constraints: about as many in all. */
+enum { ANCHORS = 800, ANCHORS_AGAIN = 500 };
 
 bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_final *f)
 {
@@ -14,9 +15,9 @@ bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training 
         f->at = bdml_candidate_at(plan, f->selection.chosen);
     }
     BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], NULL, &f->fit));
-    f->fit.anchors = ANCHORS;
+    f->fit.anchors = bdml_last_again(plan, f->at) > 1 ? ANCHORS_AGAIN : ANCHORS;
     wanted[f->at.effort * plan->caps + f->at.cap] = true;
-    f->sweep = (bdml_sweep){.fit = &f->fit, .wanted = wanted, .precise = true};
+    f->sweep = (bdml_sweep){.fit = &f->fit, .wanted = wanted, .precise = true, .more = plan->more};
     bdml_status status = bdml_sweep_run(&f->sweep);
     f->sweep.wanted = NULL;
     return status;

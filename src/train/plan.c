@@ -124,7 +124,8 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
     if (p->unseen) return list_for_unseen(h, p, gentle);
     p->race = true;
     if (bdml_plan_chooses_votes(o, false)) p->votes = BDML_PLAN_VOTES;
-    if (o->train.se_rule.automatic) p->slack = 0.5;
+    if (o->train.se_rule.automatic) p->slack = 0.25;
+    if (o->train.passes.automatic) p->more = 1;
     set_efforts(p, gentle, hard);
     set_caps(p, sizeof caps / sizeof *caps, caps);
     return set_references(h, p, sizeof kinds / sizeof *kinds, kinds);

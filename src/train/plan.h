@@ -186,6 +186,9 @@ typedef struct bdml_plan {
     /* Of classes left out, class c being of group c % groups: their misses are kept apart, so that the standard error of a
      * difference is one over classes; 0: classes are too few for that, it is one over parts */
     int groups;
+    /* Times more that neighbours are mined in the last fit, where they are mined again at all: what is dear in
+     * every part is cheap once. */
+    int more;
     int votes; /* of bdml_votes, to choose the number of neighbours from; 0: it is not ours to choose */
     int references, scores, efforts, caps;
     bdml_reference_kind reference[BDML_REFERENCE_KINDS];
@@ -217,6 +220,8 @@ typedef struct bdml_candidate {
 /* Times that neighbours are mined again. The metric of K = 1 is the reference whatever its neighbours are: unless
  * passes are asked for, none. */
 int bdml_candidate_again(const bdml_plan *plan, bdml_candidate c);
+/* The same in the last fit. */
+int bdml_last_again(const bdml_plan *plan, bdml_candidate c);
 
 /* Numbers that are kept of a candidate on a part: its error, then the errors of bdml_votes or the misses of each
  * group. */
@@ -317,6 +322,7 @@ typedef struct bdml_sweep {
     bdml_fit *fit;
     const bool *wanted; /* efforts rows of caps: to be solved */
     bool precise;       /* those to the gap asked for */
+    int more;           /* times more that neighbours are mined, where they are mined again */
     /* After each solve. last: of what is wanted; else one on the way, that is only mined under. NULL: nobody asks. */
     bdml_status (*solved)(void *user, const bdml_fit *f, bool last, int effort, int cap,
                           const bdml_solve_result *r);
