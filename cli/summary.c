@@ -124,11 +124,11 @@ void cli_say_certificate(const json_t *model)
                  client_real(o, "kappa"), cap, client_string(o, "reference"),
                  json_object_get(model, "low_rank") ? " and Q" : "", client_real(o, "active"),
                  client_real(o, "constraints"));
-    if (cap == 1.0)
-        printf("           K = 1 is the reference itself: nothing was stretched beyond it%s\n",
-               json_object_get(json_object_get(model, "selection"), "tried")
-                   ? ", for the\n           folds found no gain in doing so"
-                   : "");
+    if (cap != 1.0) return;
+    bool tried = json_object_get(json_object_get(model, "selection"), "tried") != NULL;
+    printf("           K = 1 is the reference itself: nothing was stretched beyond it");
+    if (tried) printf(", for the\n           folds found no gain in doing so");
+    printf("\n");
 }
 
 void cli_say_condition(const bdml_model *model)

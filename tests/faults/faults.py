@@ -43,7 +43,7 @@ COMMANDS = [
     ("neighbors", "neighbors small.csv -o out.csv -q", "out.csv"),
     ("certify", "certify e.bdml small.csv -q", None),
     ("eval", "eval small.csv --methods euclidean,lda --splits 2 --json", None),
-    ("verify", "verify small.csv --pairs-file pairs.csv --methods euclidean --folds 2 --plot out.svg -q", "out.svg"),
+    ("verify", "verify small.csv --pairs-file pairs.csv --methods euclidean --folds 2 --plot out.svg --json", "out.svg"),
     ("convert, CSV to NPY", "convert small.csv out.npy -q", "out.npy"),
     ("convert, NPY to svmlight", "convert small.npy out.svm -q", "out.svm"),
     ("convert, MAT to TSV", "convert l.mat out.tsv --variable L -q", "out.tsv"),
