@@ -256,10 +256,69 @@ static void mining_gives_the_reference_lists(void **state)
     }
 }
 
+/* Triplets about the margin: those of rule class whose impostor is not farther than the target by so much, by brute
+ * force, for all anchors and for a few; far below any distance there are none, and that is no error. */
+static void only_triplets_about_the_margin(void **state)
+{
+    enum { ROWS = 60, DIMENSION = 3 };
+    bdml_handle *h = *state;
+    static const double within[] = {1e-9, 0.3, 1.0, 1e9};
+    double x[ROWS * DIMENSION];
+    int32_t y[ROWS];
+    bdml_rng r = bdml_rng_make(8, 0);
+    for (int i = 0; i < ROWS * DIMENSION; i++) x[i] = bdml_rng_normal(&r);
+    for (int i = 0; i < ROWS; i++) y[i] = i % 3;
+    const bdml_dataset data = {.n = ROWS, .d = DIMENSION, .x = x, .y = y, .classes = 3};
+    for (int k = 0; k < 4; k++)
+        for (int few = 0; few < 2; few++) {
+            const bdml_mining how = {.kind = BDML_KIND_TRIPLET,
+                                     .rule = BDML_RULE_CLASS,
+                                     .targets = 2,
+                                     .impostors = 4,
+                                     .within = within[k],
+                                     .anchors = few ? 20 : 0,
+                                     .seed = 3};
+            bdml_constraints *c;
+            bool anchor[ROWS] = {false};
+            int64_t wanted = 0, anchors = 0;
+            check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &c));
+            for (int64_t t = 0; t < c->m; t++) {
+                int32_t rows[3];
+                assert_int_equal(bdml_constraints_at(c, t, rows), BDML_OK);
+                anchor[rows[0]] = true;
+            }
+            for (int i = 0; i < ROWS; i++) anchors += anchor[i];
+            check_true(!few || anchors <= 20);
+            for (int32_t i = 0; i < ROWS; i++)
+                for (int32_t j = 0; j < ROWS && (anchor[i] || !few); j++)
+                    for (int32_t l = 0; l < ROWS; l++) {
+                        bool is = y[i] == y[j] && y[i] != y[l] &&
+                                  belongs(&data, BDML_RULE_CLASS, 2, 4, i, j) &&
+                                  belongs(&data, BDML_RULE_CLASS, 2, 4, i, l) &&
+                                  square(&data, i, l) < square(&data, i, j) + within[k];
+                        if (is) check_true(has(c, i, j, l));
+                        wanted += is;
+                    }
+            assert_int_equal(c->m, wanted);
+            bdml_free_constraints(c);
+        }
+    for (int i = 0; i < ROWS; i++) x[i * DIMENSION] += 1e3 * y[i]; /* classes far apart */
+    const bdml_mining how = {.kind = BDML_KIND_TRIPLET,
+                             .rule = BDML_RULE_CLASS,
+                             .targets = 2,
+                             .impostors = 4,
+                             .within = 1.0};
+    bdml_constraints *none;
+    check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &none));
+    assert_int_equal(none->m, 0);
+    bdml_free_constraints(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(mining_follows_the_rules),
+        handle_test(only_triplets_about_the_margin),
         handle_test(random_mining),
         handle_test(anchors_are_fair),
         handle_test(mining_gives_the_reference_lists),

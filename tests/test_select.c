@@ -338,6 +338,71 @@ static void second_pass_adds_neighbours(void **state)
     bdml_plan_free(&plan);
 }
 
+static double distance_under(const double *m, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j < D; j++) sum += m[i * D + j] * (a[i] - b[i]) * (a[j] - b[j]);
+    return sum;
+}
+
+/* More than 5000 rows: near impostors of all rows, and the third time only triplets that the metric before, of the
+ * weight of the effort, does not hold by the margin. The parts are larger. */
+static void many_rows_are_all_anchors(void **state)
+{
+    enum { MANY = 5001 };
+    bdml_handle *h = *state;
+    static double x[MANY * D];
+    static int32_t y[MANY];
+    bdml_rng r = bdml_rng_make(6, 0);
+    bdml_plan plan;
+    bdml_parts parts;
+    bdml_fit f;
+    bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS] = {false};
+    bdml_sweep w = {.fit = &f, .wanted = wanted, .solved = follow};
+    trail t = {.w = &w};
+
+    for (int i = 0; i < MANY; i++) {
+        y[i] = i % CLASSES;
+        for (int j = 0; j < D; j++) x[i * D + j] = bdml_rng_normal(&r);
+        x[i * D] += 4.0 * y[i];
+    }
+    bdml_training many = {MANY - 1, D, x, y, CLASSES, NULL, NULL};
+    check_ok(h, bdml_plan_make(h, &h->options, &many, &plan));
+    check_true(!plan.large && plan.effort[1].again == 1);
+    bdml_plan_free(&plan);
+    many.n = MANY;
+    check_ok(h, bdml_plan_make(h, &h->options, &many, &plan));
+    check_true(plan.large && plan.effort[1].again == 2);
+    check_ok(h, bdml_parts_make(h, &plan, &many, &parts));
+    assert_int_equal(parts.count, 2);
+    assert_int_equal(parts.part[0].t.n + parts.part[0].test, MANY);
+    bdml_parts_free(&parts);
+
+    w.user = &t;
+    wanted[plan.caps + 2] = true; /* hard, K = 10 */
+    check_ok(h, bdml_fit_open(h, &plan, &many, BDML_REFERENCE_NONE, NULL, &f));
+    check_ok(h, bdml_sweep_run(&w));
+    assert_int_equal(t.solves, 3);
+    check_close(t.K[0], 10.0, 0.0);
+    check_close(t.weight[0], plan.effort[0].weight, 0.0);
+    check_close(t.K[1], 30.0, 0.0);
+    check_close(t.weight[1], plan.effort[1].weight, 0.0);
+    check_true(!t.last[1] && t.last[2]);
+    const bdml_constraints *second = w.later[0].c, *third = w.last->c;
+    check_true(second->m > MANY * 3 * 10 - 1 && third->m > second->m);
+    for (int64_t k = second->m; k < third->m; k++) { /* what it has of its own */
+        int32_t rows[3];
+        check_ok(h, bdml_constraints_at(third, k, rows));
+        const double *m = w.later[0].r.m, *at = x + rows[0] * D;
+        check_true(distance_under(m, at, x + rows[2] * D) <
+                   distance_under(m, at, x + rows[1] * D) + 1.0 + 1e-9);
+    }
+    bdml_sweep_free(&w);
+    bdml_fit_close(&f);
+    bdml_plan_free(&plan);
+}
+
 /* Where a candidate is the metric that is mined under, it is not solved a second time. */
 static void what_is_mined_under_is_solved_once(void **state)
 {
@@ -455,6 +520,7 @@ int main(void)
         handle_test(pass_more_is_a_pass),
         handle_test(folds_are_repeated_anew),
         handle_test(second_pass_adds_neighbours),
+        handle_test(many_rows_are_all_anchors),
         handle_test(what_is_mined_under_is_solved_once),
         handle_test(efforts_far_behind_are_not_solved),
         handle_test(references_are_named),

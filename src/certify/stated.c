@@ -137,22 +137,25 @@ static bool choose_reference(const json_t *selection, const char *list, const ch
 typedef struct offer {
     int caps;               /* the first of the list of all caps */
     double weight[2];       /* 0: not chosen */
-    bool passes;            /* chosen too, each with a weight of its own */
+    double passes[2];       /* chosen too, each with a weight of its own; 0: not chosen */
     const char *references; /* likewise, or NULL */
 } offer;
-static const offer recipes = {5, {1.5, 20}, true, OF_ROWS},
-                   of_classes = {3, {0, 0}, false, OF_CLASSES}, papers = {6, {1.5, 5}, false, NULL},
-                   of_pairs = {6, {0, 0}, false, OF_PAIRS};
+static const offer recipes = {5, {1.5, 20}, {1, 3}, OF_ROWS},
+                   of_many_rows = {5, {1.5, 50}, {1, 3}, OF_ROWS},
+                   of_classes = {3, {0, 0}, {0, 0}, OF_CLASSES},
+                   papers = {6, {1.5, 5}, {0, 0}, NULL}, of_pairs = {6, {0, 0}, {0, 0}, OF_PAIRS};
+enum { MANY_ROWS = 5000 }; /* more have an offer of their own */
 
 /* False: cross-validation cannot have chosen that. */
 static bool read_choices(const bdml_model *m, bdml_stated *s, const offer *from)
 {
-    static const double caps[] = {1, 3, 10, 30, 100, 1000}, passes[] = {1, 3};
+    static const double caps[] = {1, 3, 10, 30, 100, 1000};
     const bdml_options *o = s->o;
     const json_t *selection = json_object_get(m->info, "selection");
     bool K = o->solve.distortion.automatic;
     bool weight = from->weight[0] > 0.0 && o->solve.softness.automatic;
-    bool again = from->passes && o->train.passes.automatic, lowrank = o->rank.rank.value > 0;
+    bool again = from->passes[0] > 0.0 && o->train.passes.automatic,
+         lowrank = o->rank.rank.value > 0;
     bool reference = from->references && strcmp(o->train.reference.value, "auto") == 0 && !lowrank;
     const char *references = reference ? from->references : NULL;
     double times = s->passes;
@@ -161,7 +164,7 @@ static bool read_choices(const bdml_model *m, bdml_stated *s, const offer *from)
     if (!s->chosen) return !K && !weight && !again && !reference; /* nothing was left open */
     bool fits = choose(selection, "distortion", K ? caps : NULL, from->caps, &s->K) &&
                 choose(selection, "weight", weight ? from->weight : NULL, 2, &s->softness) &&
-                choose(selection, "passes", again ? passes : NULL, 2, &times) &&
+                choose(selection, "passes", again ? from->passes : NULL, 2, &times) &&
                 (lowrank || choose_reference(selection, references, &s->reference));
     s->passes = (int)times;
     /* weight and passes are chosen together; the metric of K = 1 needs one pass whatever the weight */
@@ -215,7 +218,8 @@ static bool derive(const bdml_plain *w, bdml_stated *s)
     if (!recipe) return true;
     s->threshold = BDML_THRESHOLD_IDENTITY;
     s->passes = (int)o->train.passes.value;
-    if (o->train.task.value == BDML_TASK_CLASSIFY) return read_choices(w->model, s, &recipes);
+    if (o->train.task.value == BDML_TASK_CLASSIFY)
+        return read_choices(w->model, s, w->n > MANY_ROWS ? &of_many_rows : &recipes);
     if (v->softness.automatic) s->softness = 1.5;
     return read_choices(w->model, s, &of_classes);
 }

@@ -4,7 +4,8 @@
  *     nearest   the k nearest points of all, split by label (Liao et al. 2015)
  *     ball      the k nearest of the same class, all of other classes up to the farthest of those
  *
- * and, beside these, random points of other classes. All points are anchors, or a random few; each rank of the handle
+ * and, beside these, random points of other classes. Of rule class, where asked for, only the triplets whose margin is
+ * missed or not far from it. All points are anchors, or a random few; each rank of the handle
  * looks for the neighbours of its stretch of them, and gets those that the others found: the pairs of one rank, in the same
  * order but for those of rule ball. */
 #include "problem/problem.h"
@@ -29,6 +30,7 @@ typedef struct miner {
     double *q; /* their rows and classes, where they are not all rows */
     int32_t *q_label;
     bdml_lists lists;
+    bdml_pairs sides; /* of triplets: (i, target), (i, impostor), ... */
 } miner;
 
 /* ---- anchors ------------------------------------------------------------------------------------ */
@@ -159,6 +161,54 @@ done:
     return status;
 }
 
+/* Of the targets and impostors of each anchor, the combinations in which the impostor is not farther than the target by
+ * how->within or more; the targets of these. */
+static bdml_status add_within(bdml_handle *h, miner *s)
+{
+    bdml_status status = BDML_OK;
+    const bdml_mining *how = s->how;
+    found target = {0}, impostor = {0};
+
+    BDML_GO(find(h, s, BDML_SAME_CLASS, how->targets, &target));
+    BDML_GO(find(h, s, BDML_OTHER_CLASS, how->impostors, &impostor));
+    for (int64_t a = 0; a < s->anchors; a++) {
+        int32_t i = s->anchor[a];
+        size_t t = (size_t)a * (size_t)target.width, l = (size_t)a * (size_t)impostor.width;
+        for (int c = 0, taken = 0; c < target.width && taken < how->targets; c++) {
+            int32_t j = target.index[t + (size_t)c];
+            if (j == i) continue;
+            if (j < 0) break;
+            taken++;
+            double end = target.distance[t + (size_t)c] + how->within;
+            bool any = false;
+            for (int b = 0; b < impostor.width && impostor.index[l + (size_t)b] >= 0; b++) {
+                if (!(impostor.distance[l + (size_t)b] < end)) break;
+                BDML_GO(bdml_pairs_add(h, &s->sides, i, j));
+                BDML_GO(bdml_pairs_add(h, &s->sides, i, impostor.index[l + (size_t)b]));
+                any = true;
+            }
+            if (any) BDML_GO(bdml_pairs_add(h, &s->lists.target, i, j));
+        }
+    }
+done:
+    free_found(&target);
+    free_found(&impostor);
+    return status;
+}
+
+/* The triplets of s->sides, (i, target, impostor) each, in its place. */
+static int64_t join_sides(miner *s)
+{
+    int32_t *row = s->sides.row;
+    int64_t m = s->sides.count / 2;
+    for (int64_t t = 0; t < m; t++) {
+        row[3 * t] = row[4 * t];
+        row[3 * t + 1] = row[4 * t + 1];
+        row[3 * t + 2] = row[4 * t + 3];
+    }
+    return m;
+}
+
 /* Distance of the k-th target, or of the farthest there is; below 0: none. */
 static double reach(const miner *s, const found *f, int64_t a, int k)
 {
@@ -272,6 +322,7 @@ static bdml_status add_by_rule(bdml_handle *h, miner *s)
     case BDML_RULE_BALL:
         return add_ball(h, s);
     default:
+        if (how->within > 0.0) return add_within(h, s);
         BDML_TRY(add_nearest(h, s, BDML_SAME_CLASS, how->targets));
         return add_nearest(h, s, BDML_OTHER_CLASS, how->impostors);
     }
@@ -283,6 +334,7 @@ static bdml_status mine(bdml_handle *h, miner *s)
     BDML_TRY(add_by_rule(h, s));
     BDML_TRY(gather_added(h, &s->lists.target, 0));
     BDML_TRY(gather_added(h, &s->lists.impostor, 0));
+    BDML_TRY(gather_added(h, &s->sides, 0));
     int64_t near = s->lists.impostor.count;
     BDML_TRY(add_random(h, s));
     return gather_added(h, &s->lists.impostor, near);
@@ -320,8 +372,9 @@ bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     BDML_GO(mine(h, &s));
-    BDML_GO(bdml_constraints_combine(h, n, how->kind, &s.lists, 0, NULL, NULL, out));
-    if ((*out)->m == 0) {
+    int64_t joined = join_sides(&s);
+    BDML_GO(bdml_constraints_combine(h, n, how->kind, &s.lists, joined, s.sides.row, NULL, out));
+    if ((*out)->m == 0 && !(how->within > 0.0)) {
         bdml_free_constraints(*out);
         *out = NULL;
         status = nothing_found(h, &s);
@@ -330,6 +383,7 @@ done:
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     bdml_lists_free(&s.lists);
+    bdml_pairs_free(&s.sides);
     free(s.order);
     free(s.q);
     free(s.q_label);

@@ -107,7 +107,10 @@ typedef struct bdml_mining {
     int targets, impostors; /* nearest neighbours per point on either side; impostors may be 0 */
     int random_impostors;   /* beside them, drawn among all points of other classes */
     int64_t anchors;        /* random points that get constraints; 0 = all */
-    uint64_t seed;          /* of anchors and random impostors */
+    /* above 0, kind triplet and rule class: only triplets with d(i,impostor) - d(i,target) below
+     * it, which may be none */
+    double within;
+    uint64_t seed;                /* of anchors and random impostors */
     bdml_neighbor_options search; /* how neighbours are found; all 0: by its defaults */
 } bdml_mining;
 

@@ -9,7 +9,10 @@ enum {
     FIRST_SMALL = 3, /* the first round has so many of them */
     FOLDS_LARGE = 3, /* the first round is one fold */
     FEW = 500,
-    MOST_POINTS = 3500, /* more are sampled down, class by class */
+    MOST_POINTS = 3500,    /* more are sampled down, class by class */
+    MOST_OF_LARGE = 12000, /* of a plan for many rows, */
+    SPLITS_OF_LARGE = 4,
+    PARTS_OF_LARGE = 2,
     FOLDS_PAIRS = 3,
     FOLDS_CLASSES =
         2, /* learn from half of the classes, judge by the other half, and the reverse, */
@@ -137,6 +140,10 @@ static void count_folds(const bdml_plan *plan, int64_t rows, bdml_parts *p)
     if (plan->unseen) { /* few classes differ much: all halves are looked at before any choice is dropped */
         p->splits = FOLDS_CLASSES;
         p->count = p->first = FOLDS_CLASSES * REPEATS_CLASSES;
+    } else if (plan->large) {
+        p->splits = SPLITS_OF_LARGE;
+        p->count = PARTS_OF_LARGE;
+        p->first = 1;
     } else if (rows <= FEW) {
         p->splits = (int)BDML_MIN(rows, FOLDS_SMALL);
         p->count = p->splits * (int)BDML_MAX(1, BDML_MIN(out->repeats, out->under / rows));
@@ -190,7 +197,7 @@ static bdml_status make_rows(bdml_handle *h, const bdml_plan *plan, uint64_t see
     int64_t *row = NULL, rows;
     int32_t *y = NULL, *number = NULL;
 
-    int64_t most = plan->unseen ? MOST_OF_CLASSES : MOST_POINTS;
+    int64_t most = plan->unseen ? MOST_OF_CLASSES : plan->large ? MOST_OF_LARGE : MOST_POINTS;
     BDML_GO(sample_rows(h, t, most, seed, &rows, &row));
     count_folds(plan, rows, p);
     BDML_NEW(h, p->part, p->count);

@@ -72,6 +72,8 @@ static void set_caps(bdml_plan *p, int count, const double *K)
 
 /* The standard error of a difference over fewer classes than MANY_CLASSES is too uncertain itself to change a space by. */
 enum { MANY_CLASSES = 10 };
+/* More rows than these have something to say about the metric that some hundreds of anchors do not (docs/recipe.md). */
+enum { MANY_ROWS = 5000 };
 
 static bdml_status count_groups(bdml_handle *h, const bdml_training *t, int *groups)
 {
@@ -103,14 +105,14 @@ static bdml_status list_for_unseen(bdml_handle *h, bdml_plan *p, bdml_effort gen
     return set_references(h, p, set ? 3 : sizeof kinds / sizeof *kinds, kinds);
 }
 
-static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
+static bdml_status plan_recipe(bdml_handle *h, const bdml_training *t, bdml_plan *p)
 {
     static const bdml_reference_kind kinds[] = {
         BDML_REFERENCE_ZSCORE,      BDML_REFERENCE_WITHIN,   BDML_REFERENCE_WITHIN_RAW,
         BDML_REFERENCE_FISHER,      BDML_REFERENCE_FISHER_5, BDML_REFERENCE_FISHER_100,
         BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_LDA,      BDML_REFERENCE_NONE};
     static const double caps[] = {1, 3, 10, 30, 100};
-    static const bdml_effort gentle = {0, 1.5}, hard = {1, 20};
+    static const bdml_effort gentle = {0, 1.5}, hard = {1, 20}, hard_of_many = {2, 50};
     const bdml_options *o = p->o;
 
     p->source = BDML_FROM_RECIPE;
@@ -124,10 +126,12 @@ static bdml_status plan_recipe(bdml_handle *h, bdml_plan *p)
     if (p->unseen) return list_for_unseen(h, p, gentle);
     p->race = true;
     if (bdml_plan_chooses_votes(o, false)) p->votes = BDML_PLAN_VOTES;
+    p->large = t->n > MANY_ROWS;
     if (o->train.se_rule.automatic) p->slack = 0.25;
-    if (o->train.passes.automatic) p->more = 1;
-    set_efforts(p, gentle, hard);
+    if (o->train.passes.automatic && !p->large) p->more = 1;
+    set_efforts(p, gentle, p->large ? hard_of_many : hard);
     set_caps(p, sizeof caps / sizeof *caps, caps);
+    p->next_cap = BDML_MIN(30.0, p->cap[p->caps - 1]);
     return set_references(h, p, sizeof kinds / sizeof *kinds, kinds);
 }
 
@@ -265,7 +269,8 @@ bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_tra
     BDML_TRY(check_classes(h, t));
     plan->unseen = o->train.task.value != BDML_TASK_CLASSIFY;
     if (plan->unseen) BDML_TRY(count_groups(h, t, &plan->groups));
-    return o->train.recipe.value == BDML_RECIPE_PAPER ? plan_paper(h, plan) : plan_recipe(h, plan);
+    return o->train.recipe.value == BDML_RECIPE_PAPER ? plan_paper(h, plan)
+                                                      : plan_recipe(h, t, plan);
 }
 
 bdml_status bdml_plan_path(bdml_handle *h, const bdml_options *o, int caps, const double *cap,

@@ -172,12 +172,16 @@ typedef struct bdml_plan {
     bool paper;              /* solved by the paper's algorithm */
     char *const *class_name; /* for doubts about the constraints, or NULL */
     bool pairs;              /* judged by pairs left out, and not by rows */
+    /* many rows: near impostors of all of them or of as many as can be searched for, and triplets about the margin alone */
+    bool large;
     bool unseen; /* judged by classes left out; the space as it is gives way to evidence alone */
     bool whole;  /* score every candidate on every part: none is dropped on the way */
     bool
         race; /* what is far behind is dropped early: on the first part alone, even before it is solved */
     /* Neighbours are mined again under the metric of these; 0: of each K and weight itself. */
     double mining_cap, mining_weight;
+    double
+        next_cap; /* large: a third time and on under that of this cap and the weight of the effort */
     bool rough_way;   /* metrics that are only mined under need not be those of the gap asked for */
     double rough_gap; /* of solves that only rank candidates or are mined under, */
     int64_t rough_steps; /* and their projections at most */
@@ -272,6 +276,8 @@ typedef struct bdml_fit {
     double *g;       /* or NULL: mean over the target pairs */
     double g_scale;  /* 1 / tr Sw */
     int64_t anchors; /* random points that the recipe gives constraints */
+    int again;       /* times that neighbours are mined again, this one included, */
+    bool mined_last; /* and whether that is the last */
 } bdml_fit;
 
 /* Reference and points, without g. shared: as of bdml_reference_make. */

@@ -113,6 +113,7 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
 {
     const bdml_plan *p = w->fit->plan;
     const aim way = {weight, K, false, effort, from};
+    const aim next = {p->effort[effort].weight, p->next_cap, false, effort, from};
     const bdml_chain *before = &w->first;
     bdml_chain *q;
 
@@ -127,9 +128,11 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
         free_chain(q);
         q->precise = w->precise && (last || !p->rough_way);
         q->start = under;
+        w->fit->again = again;
+        w->fit->mined_last = last;
         BDML_TRY(bdml_fit_constraints(w->fit, before->c, under, &q->c, &q->own));
         if (last) return solve_wanted(w, q, effort, from, to);
-        BDML_TRY(solve(w, q, way));
+        BDML_TRY(solve(w, q, p->large ? next : way));
         if (!goes_on(q)) return end_on_the_way(w, q, effort, from, to);
         before = q;
         under = q->r.m;
