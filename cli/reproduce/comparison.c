@@ -259,9 +259,9 @@ static bdml_status print_costs(rp_run *r, const rp_table *of, const json_t *cell
     cli_table t;
     fputs("\nSeconds a fit takes on the clock, selection of parameters included, as many fits at a "
           "time as there are "
-          "threads and beside whatever else the machine did; and the condition number of M in the "
-          "coordinates of the data, median over the splits, which is not the distortion that is "
-          "capped:\n\n",
+          "threads and beside whatever else the machine did, which was not the same for every row "
+          "(processor time: docs/performance.md); and the condition number of M in the coordinates "
+          "of the data, median over the splits, which is not the distortion that is capped:\n\n",
           f);
     begin(&t, r, of, "method", "cond.");
     for (int k = 0; k < rp_entrant_count(); k++) {
