@@ -4,6 +4,7 @@
  * read.c    the text -> struct certificate; refuses by line and reason
  * dots.c    many sums of products at once
  * points.c  data rows -> the points that the metric acts on
+ * scatter.c   sums over all rows, in lots: the scatter within classes
  * matrices.c  sums over pairs and rows: G, A*y
  * spectrum.c  eigenvalues from below; linear functions over the bounded-distortion set
  * prove.c   the proof of the claim
@@ -35,6 +36,9 @@ typedef struct checker {
         void *user); /* asked now and then, by any thread, whether to give up; NULL: nobody is */
     void *user;
     int threads; /* that the library shares loops out to; bdml-check has one */
+    /* The library's: the scatter of all rows (scatter.c), dim x dim, made from the data themselves. The certificate then
+     * states the rows in pairs alone. NULL: made from the rows stated, which are all. */
+    const ball *scatter;
 } checker;
 
 /* Before a loop whose turns do not depend on each other, neither refuse nor take memory; k is the checker. Every number comes out of one
@@ -115,13 +119,59 @@ void check_apply(const panels *m, const ball *u, ball *out);
 /* out = sum over k of a_k b_k', which is symmetric: dim x dim. a by coordinate, dim rows of `count`; b by point, `count`
  * rows of dim. */
 void check_outer(checker *k, size_t dim, size_t count, const ball *a, const ball *b, ball *out);
+/* The same with points that come in several lots. */
+typedef struct outer outer;
+outer *check_outer_begin(checker *k, size_t dim);
+void check_outer_add(checker *k, outer *o, size_t count, const ball *a, const ball *b);
+void check_outer_end(const outer *o, ball *out);
 
 /* ---- points.c ----------------------------------------------------------------------------------- */
 
 /* Before and after the reference, up to one common shift, which no difference sees:
  * v of every row, rows x basis_rows balls; p = reference v, rows x dim, of those rows where `wanted` is not 0. */
 ball *check_points(checker *k, const certificate *c);
+/* What stays the same from one lot of rows to the next. */
+typedef struct pointer {
+    const certificate *c;
+    panels basis;
+    const double *centre; /* columns: taken off every row, but unit rows */
+    size_t parts;
+    ball *room;
+} pointer;
+pointer check_pointer(checker *k, const certificate *c, const double *centre);
+/* v of rows x, rows x basis_rows. */
+void check_point(checker *k, const pointer *p, size_t rows, const double *x, ball *v);
+/* A double near the mean of each column of the rows; which one does not matter. */
+double *check_centre(checker *k, const certificate *c);
 const ball *check_refer(checker *k, const certificate *c, const ball *v, const size_t *wanted);
+
+/* ---- scatter.c ---------------------------------------------------------------------------------- */
+
+/* Rows that are looked at in lots, with their classes 0 .. classes-1. */
+typedef struct lots {
+    size_t rows, classes;
+    const double *(*at)(void *user, size_t from, size_t rows); /* so many rows of columns */
+    void *user;
+    const int64_t *label;
+    const double *centre;
+} lots;
+
+/* Sums over rows: of each class, how many and the sum of its points, and all outer products of points. Those of other rows
+ * may be added to them. */
+typedef struct scatter {
+    bool referred; /* points after the reference, or before it */
+    size_t width, classes;
+    double *count;
+    ball *sum;     /* classes x width */
+    ball *product; /* width x width */
+} scatter;
+
+/* Before the reference where that does not lower the dimension much: it then comes last, on a matrix instead of on every row.
+ * again: after it, since before was not sharp enough. */
+void check_scatter_sums(checker *k, const certificate *c, const lots *l, bool again, scatter *s);
+/* out, dim x dim: sum over rows of (p - mean of its class)(p - mean of its class)'. False: not sharp, as the reference amplifies
+ * what rounding has left; do it again. */
+bool check_scatter_end(checker *k, const certificate *c, const scatter *s, ball *out);
 
 /* ---- spectrum.c --------------------------------------------------------------------------------- */
 

@@ -102,25 +102,54 @@ static void pack_columns(size_t dim, size_t from, size_t n, const ball *b, lanes
         }
 }
 
-void check_outer(checker *k, size_t dim, size_t count, const ball *a, const ball *b, ball *out)
+struct outer {
+    size_t dim, count;
+    sums *all;   /* of each block of columns: dim */
+    lanes *room; /* of each: CHUNK */
+};
+
+outer *check_outer_begin(checker *k, size_t dim)
 {
-    size_t blocks = blocks_of(dim);
-    sums *all = check_take(k, blocks * dim, sizeof *all);
-    lanes *room = check_take(k, blocks * CHUNK, sizeof *room);
+    outer *o = check_take(k, 1, sizeof *o);
+    o->dim = dim;
+    o->all = check_take(k, blocks_of(dim) * dim, sizeof *o->all);
+    o->room = check_take(k, blocks_of(dim) * CHUNK, sizeof *o->room);
+    return o;
+}
+
+void check_outer_add(checker *k, outer *o, size_t count, const ball *a, const ball *b)
+{
+    size_t dim = o->dim, blocks = blocks_of(dim);
     CHECK_SHARED
     for (size_t block = 0; block < blocks; block++) {
         size_t from = block * LANES;
-        sums *z = all + block * dim;
-        lanes *packed = room + block * CHUNK;
+        sums *z = o->all + block * dim;
+        lanes *packed = o->room + block * CHUNK;
         for (size_t at = 0; at < count && !check_stops(k); at += CHUNK) {
             size_t n = count - at < CHUNK ? count - at : CHUNK;
             pack_columns(dim, from, n, b + at * dim, packed);
             for (size_t i = from; i < dim; i++) add_balls(n, a + i * count + at, packed, z + i);
         }
+    }
+    o->count += count;
+    check_pause(k);
+}
+
+void check_outer_end(const outer *o, ball *out)
+{
+    size_t dim = o->dim;
+    for (size_t from = 0; from < dim; from += LANES) {
+        const sums *z = o->all + from / LANES * dim;
         for (size_t i = from; i < dim; i++)
             for (size_t l = 0; l < LANES && from + l <= i; l++)
                 out[i * dim + from + l] = out[(from + l) * dim + i] =
-                    dot_end(count, z[i].s[l], z[i].c[l], z[i].T[l], z[i].D[l]);
+                    dot_end(o->count, z[i].s[l], z[i].c[l], z[i].T[l], z[i].D[l]);
     }
-    check_pause(k);
+}
+
+void check_outer(checker *k, size_t dim, size_t count, const ball *a, const ball *b, ball *out)
+{
+    outer *o = check_outer_begin(k, dim);
+    check_outer_add(k, o, count, a, b);
+    check_outer_end(o, out);
 }

@@ -53,18 +53,12 @@ void check_merge_pairs(state *s)
     }
 }
 
-static void make_points(state *s, bool all)
-{
-    const certificate *c = s->c;
-    if (!s->used) s->used = check_take(s->k, c->rows, sizeof *s->used);
-    for (size_t i = 0; all && i < c->rows; i++) s->used[i] = 1;
-    for (size_t p = 0; p < c->pairs; p++) s->used[c->pi[p]] = s->used[c->pj[p]] = 1;
-    s->points = check_refer(s->k, c, s->before, s->used);
-}
-
 void check_make_points(state *s)
 {
-    make_points(s, false);
+    const certificate *c = s->c;
+    s->used = check_take(s->k, c->rows, sizeof *s->used);
+    for (size_t p = 0; p < c->pairs; p++) s->used[c->pi[p]] = s->used[c->pj[p]] = 1;
+    s->points = check_refer(s->k, c, s->before, s->used);
 }
 
 /* out = sum over pairs of weight X_ij (weights are merged), by the Laplacian of the weighted graph:
@@ -104,78 +98,26 @@ static void laplacian(state *s, ball *weight, ball *out)
     check_outer(s->k, dim, count, a, z, out);
 }
 
-/* out = sum over the rows of v (rows x width), each less the mean of its class, times its transpose. */
-static void class_scatter(state *s, size_t width, const ball *v, ball *out)
+static const double *stated_rows(void *user, size_t from, size_t rows)
 {
-    const certificate *c = s->c;
-    ball *mean = check_take(s->k, c->rows * width, sizeof *mean);
-    ball *less = check_take(s->k, c->rows * width, sizeof *less);
-    ball *a = check_take(s->k, c->rows * width, sizeof *a); /* less, by coordinate */
-    size_t *size = check_take(s->k, c->rows, sizeof *size);
-    for (size_t i = 0; i < c->rows; i++) {
-        ball *m = mean + (size_t)c->label[i] * width;
-        size[c->label[i]]++;
-        for (size_t r = 0; r < width; r++) m[r] = ball_add(m[r], v[i * width + r]);
-    }
-    for (size_t label = 0; label < c->rows; label++)
-        for (size_t r = 0; size[label] > 0 && r < width; r++)
-            mean[label * width + r] = ball_div(mean[label * width + r], count_of(size[label]));
-    for (size_t i = 0; i < c->rows; i++) {
-        const ball *m = mean + (size_t)c->label[i] * width;
-        for (size_t r = 0; r < width; r++)
-            a[r * c->rows + i] = less[i * width + r] = ball_sub(v[i * width + r], m[r]);
-    }
-    check_outer(s->k, width, c->rows, a, less, out);
+    const certificate *c = user;
+    (void)rows;
+    return c->x + from * c->columns;
 }
 
-/* out = reference w reference', w symmetric. */
-static void refer(state *s, const ball *w, ball *out)
-{
-    const checker *k = s->k;
-    const certificate *c = s->c;
-    size_t d = c->dim, e = c->basis_rows;
-    const panels reference = check_pack(s->k, d, e, c->reference);
-    ball *wf = check_take(s->k, e * d, sizeof *wf), *fw = check_take(s->k, d * e, sizeof *fw);
-    CHECK_SHARED
-    for (size_t j = 0; j < e; j++)
-        if (!check_stops(k)) check_apply(&reference, w + j * e, wf + j * d);
-    check_pause(s->k);
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < e; j++) fw[i * e + j] = wf[j * d + i];
-    CHECK_SHARED
-    for (size_t i = 0; i < d; i++)
-        if (!check_stops(k)) check_apply(&reference, fw + i * e, out + i * d);
-    check_pause(s->k);
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < i; j++) out[j * d + i] = out[i * d + j];
-}
-
-/* Are the entries of a known to 2^-50 of its least diagonal one? */
-static bool is_sharp(size_t d, const ball *a)
-{
-    double least = INFINITY, most = 0.0;
-    for (size_t i = 0; i < d; i++) least = fmin(least, a[i * d + i].hi);
-    for (size_t e = 0; e < d * d; e++)
-        if (!(a[e].rad <= most)) most = a[e].rad;
-    return most <= 0x1p-50 * least;
-}
-
-/* out = sum over rows of (p_i - mean of its class)(p_i - mean of its class)'. A reference that does not
- * lower the dimension much comes last, on a matrix instead of on every row, unless it amplifies what rounding has left of
- * that. */
-static void scatter(state *s, ball *out)
+/* out = sum over rows of (p_i - mean of its class)(p_i - mean of its class)'. */
+static void make_scatter(state *s, ball *out)
 {
     const certificate *c = s->c;
-    size_t d = c->dim, e = c->basis_rows;
-    if (c->reference && e <= 2 * d) {
-        ball *w = check_take(s->k, e * e, sizeof *w);
-        class_scatter(s, e, s->before, w);
-        refer(s, w, out);
-        if (is_sharp(d, out)) return;
-        memset(out, 0, d * d * sizeof *out);
+    lots all = {.rows = c->rows, .at = stated_rows, .user = (void *)c, .label = c->label};
+    scatter sums;
+    for (size_t i = 0; i < c->rows; i++)
+        if ((size_t)c->label[i] >= all.classes) all.classes = (size_t)c->label[i] + 1;
+    all.centre = check_centre(s->k, c);
+    for (int again = 0; again < 2; again++) {
+        check_scatter_sums(s->k, c, &all, again, &sums);
+        if (check_scatter_end(s->k, c, &sums, out)) return;
     }
-    if (c->reference) make_points(s, true);
-    class_scatter(s, d, s->points, out);
 }
 
 void check_objective(state *s)
@@ -190,8 +132,11 @@ void check_objective(state *s)
         laplacian(s, weight, s->g);
         return;
     }
-    ball each = ball_div(ball_of(c->scale), count_of(c->rows));
-    scatter(s, s->g);
+    ball each = ball_div(ball_of(c->scale), count_of(c->data_rows));
+    if (s->k->scatter)
+        memcpy(s->g, s->k->scatter, c->dim * c->dim * sizeof *s->g);
+    else
+        make_scatter(s, s->g);
     for (size_t e = 0; e < c->dim * c->dim; e++) s->g[e] = ball_mul(each, s->g[e]);
 }
 

@@ -6,8 +6,7 @@
  * may be taken off first: near the mean of the rows, nothing cancels that the data do not cancel. */
 #include "check.h"
 
-/* A double near the mean of each column; which one does not matter. */
-static double *find_centre(checker *k, const certificate *c)
+double *check_centre(checker *k, const certificate *c)
 {
     double *centre = check_take(k, c->columns, sizeof *centre);
     for (size_t i = 0; i < c->rows; i++)
@@ -45,25 +44,36 @@ static void scaled_row(const certificate *c, const double *x, const double *cent
     }
 }
 
-ball *check_points(checker *k, const certificate *c)
+pointer check_pointer(checker *k, const certificate *c, const double *centre)
 {
-    const double *centre = find_centre(k, c);
-    const panels basis = check_pack(k, c->basis_rows, c->columns, c->basis);
-    size_t parts = k->threads > 1 ? 4 * (size_t)k->threads : 1;
-    ball *room = check_take(k, parts * c->columns, sizeof *room);
-    ball *v = check_take(k, c->rows * c->basis_rows, sizeof *v);
+    pointer p = {.c = c, .centre = centre, .parts = k->threads > 1 ? 4 * (size_t)k->threads : 1};
+    p.basis = check_pack(k, c->basis_rows, c->columns, c->basis);
+    p.room = check_take(k, p.parts * c->columns, sizeof *p.room);
+    return p;
+}
+
+void check_point(checker *k, const pointer *p, size_t rows, const double *x, ball *v)
+{
+    const certificate *c = p->c;
     CHECK_SHARED
-    for (size_t part = 0; part < parts; part++) {
-        ball *u = room + part * c->columns;
-        for (size_t i = part; i < c->rows && !check_stops(k); i += parts) {
+    for (size_t part = 0; part < p->parts; part++) {
+        ball *u = p->room + part * c->columns;
+        for (size_t i = part; i < rows && !check_stops(k); i += p->parts) {
             if (c->unit)
-                unit_row(c, c->x + i * c->columns, u);
+                unit_row(c, x + i * c->columns, u);
             else
-                scaled_row(c, c->x + i * c->columns, centre, u);
-            check_apply(&basis, u, v + i * c->basis_rows);
+                scaled_row(c, x + i * c->columns, p->centre, u);
+            check_apply(&p->basis, u, v + i * c->basis_rows);
         }
     }
     check_pause(k);
+}
+
+ball *check_points(checker *k, const certificate *c)
+{
+    const pointer p = check_pointer(k, c, check_centre(k, c));
+    ball *v = check_take(k, c->rows * c->basis_rows, sizeof *v);
+    check_point(k, &p, c->rows, c->x, v);
     return v;
 }
 

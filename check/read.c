@@ -341,7 +341,7 @@ static void read_rows(reader *r, certificate *c)
     }
     expect(r, "classes");
     if (strcmp(next_token(r), "none") == 0) {
-        if (c->objective == OBJECTIVE_WITHIN)
+        if (c->objective == OBJECTIVE_WITHIN && !r->k->scatter)
             check_refuse(r->k, "line %zu: the objective within needs classes", r->line);
         return;
     }

@@ -142,6 +142,13 @@ static void fill_result(cli *c, const bdml_dataset *data, const bdml_model *mode
     cli_put(c->result, "model", client_text(path));
 }
 
+/* Over ranks each reads its part of the rows, where the training and what is said of it afterwards can do with that. */
+static bdml_status read_data(cli *c, bdml_dataset **data)
+{
+    bool parts = c->ranks && bdml_train_takes_parts(c->h) && !cli_json(c);
+    return (parts ? bdml_read_part : bdml_read_dataset)(c->h, c->argument[0], data);
+}
+
 bdml_status cli_train(cli *c)
 {
     bdml_status status = BDML_OK;
@@ -157,7 +164,7 @@ bdml_status cli_train(cli *c)
     GO(cli_check_checkpoint(c, path));
     GO(cli_check_output(c, path));
     snprintf(c->kept, sizeof c->kept, "no model was written");
-    GO(bdml_read_dataset(c->h, c->argument[0], &data));
+    GO(read_data(c, &data));
     double start = client_now();
     status = bdml_train(c->h, data, NULL, &model);
     say_checkpoint(c);

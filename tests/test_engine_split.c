@@ -70,7 +70,7 @@ static void *solve_part(void *user)
     job *j = user;
     const toy *P = j->shared ? j->shared : &j->part;
     bdml_problem *p;
-    j->status = j->shared ? bdml_problem_new_shared(j->h, P->n, P->d, P->x, P->d, P->c, NULL,
+    j->status = j->shared ? bdml_problem_new_shared(j->h, NULL, P->n, P->d, P->x, P->d, P->c, NULL,
                                                     j->diagonal, &p)
                           : bdml_problem_new_split(j->h, &j->comm, P->n, P->d, P->x, P->d, P->c,
                                                    NULL, j->diagonal, &p);

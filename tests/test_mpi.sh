@@ -72,6 +72,12 @@ compare() { # NAME DATA OPTIONS...
 
 compare stated "$wine" --scale zscore --distortion 10 --kind triplet --targets 3 --impostors 5 --reference none
 compare recipe "$wine"
+# Rows from where a rank's part of the file begins, or kept on the way over all of it; values that are not there.
+"$bdml" convert "$segment" parts.npy -q
+READ="--labels-file parts.labels.npy" CERTIFY=no compare parts parts.npy --labels-file parts.labels.npy --reference within --distortion 10
+awk -F, 'NR == 900 { $3 = "" } { OFS = ","; $1 = $1; print }' "$segment" >holes.csv
+RANKS=3 CERTIFY=no READ="--missing mean" compare holes holes.csv --missing mean --reference zscore --distortion 10
+RANKS=3 CERTIFY=no READ="--missing drop" compare dropped holes.csv --missing drop --reference none --distortion 10 --kind triplet
 RANKS="2 3" compare segment "$segment" --scale zscore --distortion 20
 # A hard problem of pairs, stiff enough for Newton's rounds; every sixth pair is of one class.
 awk 'BEGIN { srand(7); for (k = 0; k < 300; k++) { i = int(rand() * 178); j = int(rand() * 178)
@@ -126,18 +132,31 @@ ranks 2 train - <"$wine" 2>said || code=$?
 [ "$code" != 0 ] || fail "standard input over ranks"
 has said "standard input reaches rank 0 alone"
 
-# What one rank alone finds wrong ends the job with its name, and no rank waits for ever: here rank 1 has no data.
+# What one rank alone finds wrong ends the job with its name, and no rank waits for ever: here rank 1 has no data. Ranks that read
+# their parts agree on it, others are ended.
 cat >one_fails.sh <<END
 #!/bin/sh
-[ "\$OMPI_COMM_WORLD_RANK" != 1 ] || exec "$mpi" train nowhere.csv -o failed.bdml
-exec "$mpi" train "$segment" -o failed.bdml -q
+[ "\$OMPI_COMM_WORLD_RANK" != 1 ] || exec "$mpi" \$1 nowhere.csv \$2
+exec "$mpi" \$1 "$segment" \$2 -q
 END
 chmod +x one_fails.sh
-code=0
-timeout -k 5 60 mpirun -n 3 ./one_fails.sh 2>said || code=$?
-[ "$code" != 0 ] && [ "$code" != 124 ] && [ "$code" != 137 ] || { cat said >&2; fail "a failing rank: code $code"; }
-has said "rank 1 of 3: .*nowhere.csv.*the other ranks are ended"
+for call in "train -ofailed.bdml" "eval --splits=3"; do
+    code=0
+    timeout -k 5 60 mpirun -n 3 ./one_fails.sh $call 2>said >out || code=$?
+    [ "$code" != 0 ] && [ "$code" != 124 ] && [ "$code" != 137 ] || { cat said >&2; fail "a failing rank: code $code"; }
+    has said "rank 1 of 3: .*nowhere.csv"
+done
+has said "the other ranks are ended"
 [ ! -e failed.bdml ] || fail "a failed job wrote a model"
+
+# A value that is not there, in the part of rank 2: its sentence, once, and no rank waits.
+code=0
+awk -F, 'NR == 2200 { $3 = "" } { OFS = ","; $1 = $1; print }' "$segment" >late.csv
+"$bdml" convert late.csv late.npy --missing mean -q
+code=0
+LIMIT=60 ranks 3 train late.npy --labels-file late.labels.npy -o failed.bdml -q 2>said || code=$?
+[ "$code" != 0 ] && [ "$code" != 124 ] || { cat said >&2; fail "a hole in one part: code $code"; }
+[ "$(grep -c 'rank 2 of 3: late.npy: row 2199, column 3: a value is missing' said)" = 1 ] || { cat said >&2; fail "a hole in one part"; }
 
 # A rank that is killed ends the job.
 cat >one_dies.sh <<END

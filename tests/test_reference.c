@@ -24,7 +24,7 @@ static void make_points(points *p, bool constant)
         x[2] = 0.01 * (z[2] - z[1]);
         x[3] = constant ? 7.0 : z[3] + 0.5 * z[2];
     }
-    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL};
+    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL, NULL};
 }
 
 static bdml_status make(bdml_handle *h, bdml_reference_kind kind, const bdml_training *t,

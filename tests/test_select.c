@@ -23,7 +23,7 @@ static void make_points(points *p)
         for (int j = 0; j < D; j++) p->x[i * D + j] = bdml_rng_normal(&r);
         p->x[i * D] += 2.0 * p->y[i];
     }
-    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL};
+    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL, NULL};
 }
 
 /* ---- the paper's form ---------------------------------------------------------------------------------------- */
@@ -367,7 +367,7 @@ static void many_rows_are_all_anchors(void **state)
         for (int j = 0; j < D; j++) x[i * D + j] = bdml_rng_normal(&r);
         x[i * D] += 4.0 * y[i];
     }
-    bdml_training many = {MANY - 1, D, x, y, CLASSES, NULL, NULL};
+    bdml_training many = {MANY - 1, D, x, y, CLASSES, NULL, NULL, NULL};
     check_ok(h, bdml_plan_make(h, &h->options, &many, &plan));
     check_true(!plan.large && plan.effort[1].again == 1);
     bdml_plan_free(&plan);

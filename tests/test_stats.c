@@ -28,10 +28,10 @@ static void rows_are_gathered_in_the_order_asked(void **state)
 
 static void means_by_hand(void **state)
 {
-    (void)state;
+    bdml_handle *h = *state;
     double mean[8], all[2];
     int64_t count[4];
-    bdml_class_means(&four, count, mean, all);
+    check_ok(h, bdml_class_means(h, &four, NULL, count, mean, all));
     const int64_t counts[] = {1, 2, 1, 0};
     const double want[] = {1, -1, 1, -1, 3, -3, 0, 0};
     for (int c = 0; c < 4; c++) assert_int_equal(count[c], counts[c]);
@@ -40,7 +40,7 @@ static void means_by_hand(void **state)
     check_close(all[1], -1.5, 0);
     bdml_rows plain = four;
     plain.y = NULL;
-    bdml_class_means(&plain, count, mean, NULL);
+    check_ok(h, bdml_class_means(h, &plain, NULL, count, mean, NULL));
     assert_int_equal(count[0], 4);
     check_close(mean[1], -1.5, 0);
 }
@@ -57,7 +57,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_gathered_in_the_order_asked),
-        cmocka_unit_test(means_by_hand),
+        handle_test(means_by_hand),
         cmocka_unit_test(error_of_splits_that_share_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "base/comm.h"
 #include "base/options.h"
+#include "base/spread.h"
 #include "bdml/bdml.h"
 
 /* Pass a failure on to the caller; the error text is already on the handle. */

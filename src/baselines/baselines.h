@@ -22,21 +22,30 @@ typedef struct bdml_domain {
 typedef struct bdml_training {
     int64_t n;
     int d;
-    const double *x;  /* n rows of d */
-    const int32_t *y; /* or NULL */
+    const double *x;  /* n rows of d; those of this rank where they are dealt out */
+    const int32_t *y; /* of all n, or NULL */
     int classes;
     const bdml_constraints *constraints; /* or NULL */
     const bdml_domain *target;           /* or NULL */
+    const bdml_spread *over; /* whom rows are dealt out to (method bdml), or NULL: all are here */
 } bdml_training;
 
+/* Rows that are here. */
+static inline int64_t bdml_training_held(const bdml_training *t)
+{
+    return bdml_spread_held(t->over, t->n);
+}
+
+/* They themselves. */
 static inline bdml_rows bdml_training_rows(const bdml_training *t)
 {
-    return (bdml_rows){t->n, t->d, t->d, t->x, t->y, t->classes};
+    const int32_t *y = t->y ? t->y + bdml_spread_first(t->over) : NULL;
+    return (bdml_rows){bdml_training_held(t), t->d, t->d, t->x, y, t->classes};
 }
 /* Without constraints or a second domain; ld = d. */
 static inline bdml_training bdml_training_of(const bdml_rows *r)
 {
-    return (bdml_training){r->n, r->d, r->x, r->y, r->classes, NULL, NULL};
+    return (bdml_training){r->n, r->d, r->x, r->y, r->classes, NULL, NULL, NULL};
 }
 
 /* Within-class covariance, or without labels that of similar pairs, or without pairs the total one;

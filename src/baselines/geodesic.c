@@ -127,7 +127,7 @@ static bdml_status components(bdml_handle *h, uint64_t seed, int64_t n, int d, c
     const bdml_rows data = {.n = n, .d = d, .ld = d, .x = x};
     int asked = (int)BDML_MIN((int64_t)most, n - 1);
     *p = (bdml_prepare){.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
-    BDML_TRY(bdml_pca_fit(h, asked, seed, &data, p));
+    BDML_TRY(bdml_pca_fit(h, asked, seed, &data, NULL, p));
     *count = p->d_out;
     return BDML_OK;
 }

@@ -85,7 +85,8 @@ static bdml_status all_pairs(bdml_handle *h, const bdml_training *t, double *s, 
     BDML_NEW(h, centred, (size_t)t->n * (size_t)d);
     BDML_NEW(h, weight, t->n);
     BDML_NEW(h, ws, bdml_la_gram_size(d));
-    bdml_class_means(&rows, count, mean, COL(mean, d, t->classes)); /* that of all points last */
+    BDML_GO(bdml_class_means(h, &rows, NULL, count, mean,
+                             COL(mean, d, t->classes))); /* that of all points last */
     for (int c = 0; c < t->classes; c++)
         similar += (double)count[c] * ((double)count[c] - 1.0) / 2.0;
     double dissimilar = n * (n - 1.0) / 2.0 - similar;

@@ -68,7 +68,7 @@ bdml_status bdml_span_make(bdml_handle *h, const bdml_training *t, bdml_span *ou
     size_t n = (size_t)t->n, d = (size_t)t->d;
 
     memset(out, 0, sizeof *out);
-    BDML_GO(bdml_prepare_widths(h, &points, NULL, &p));
+    BDML_GO(bdml_prepare_widths(h, &points, NULL, NULL, &p));
     BDML_NEW(h, z, n * d);
     BDML_NEW(h, c, d * d);
     BDML_NEW(h, lambda, d);

@@ -32,8 +32,9 @@ bdml_status bdml_names_sort(bdml_handle *h, const bdml_names *names, int32_t *or
 struct bdml_dataset {
     int64_t n;
     int d;
-    double *x;  /* n rows of d */
-    int32_t *y; /* class of each row, or NULL */
+    double *x;         /* n rows of d; those of this rank where they are dealt out */
+    int32_t *y;        /* class of each of the n rows, or NULL */
+    bdml_spread *over; /* whom the rows are dealt out to, or NULL: all are here */
     int classes;
     char **class_name;   /* classes of them */
     char **feature_name; /* d of them, or NULL */
@@ -43,9 +44,12 @@ struct bdml_dataset {
     char *doubt;         /* why what was taken for the label cannot be one, or NULL */
 };
 
+/* The rows that are here. */
 static inline bdml_rows bdml_dataset_view(const bdml_dataset *data)
 {
-    return (bdml_rows){data->n, data->d, data->d, data->x, data->y, data->classes};
+    const int32_t *y = data->y ? data->y + bdml_spread_first(data->over) : NULL;
+    return (bdml_rows){
+        bdml_spread_held(data->over, data->n), data->d, data->d, data->x, y, data->classes};
 }
 /* What a model wants of a file: so many features, called so, and what its label was called (name or number of
  * the column; or NULL). */
@@ -59,6 +63,12 @@ bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml
 /* Read a whole file as o says; wanted as of bdml_source_open. */
 bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
                               const bdml_wanted *wanted, const char *path, bdml_dataset **out);
+/* The same with the rows dealt out to the ranks of the handle: each holds its stretch of them and all labels. NPY (in C order)
+ * and IDX files are read from where the stretch begins; of others every rank reads all and keeps its own. */
+bdml_status bdml_dataset_read_part(bdml_handle *h, const bdml_input_options *o, const char *path,
+                                   bdml_dataset **out);
+/* BDML_ERR_ARGUMENT when the rows are dealt out: `what` needs all of them. */
+bdml_status bdml_dataset_need_all(bdml_handle *h, const bdml_dataset *data, const char *what);
 /* Read a matrix: every column a number, none of them a label, whatever the settings say of the data. */
 bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
 /* BDML_ERR_DATA unless there are labels, of at least two classes, that look like such. */
@@ -68,7 +78,7 @@ static inline double bdml_dataset_job_bytes(const bdml_dataset *data)
 {
     return 3.0 * (double)data->n * (double)data->d * (double)sizeof(double);
 }
-/* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. */
+/* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. All ranks call it where rows are dealt out. */
 uint64_t bdml_dataset_fingerprint(const bdml_dataset *data);
 
 /* ---- reading (source.c and one file a format) --------------------------------------------------- */
@@ -88,6 +98,10 @@ typedef struct bdml_source_ops {
     /* Append rows to the block until it is full or the file ends (then b->n < b->capacity). */
     bdml_status (*next)(bdml_handle *h, bdml_source *s, bdml_block *b);
     void (*close)(bdml_source *s); /* free s->state */
+    /* Of formats that know where a row begins, or NULL. Leave out the next rows, at most those that are left. */
+    bdml_status (*skip)(bdml_handle *h, bdml_source *s, int64_t rows);
+    /* The labels of all rows where they are known beforehand, or NULL. */
+    const int32_t *(*labels)(const bdml_source *s);
 } bdml_source_ops;
 
 /* How the label was found. */
@@ -133,6 +147,12 @@ bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const 
 /* Fill the block from its start; b->n == 0 at the end of the file. Infinite values are refused. */
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b);
 void bdml_source_close(bdml_source *s);
+/* Can rows be left out without being read? Their number and all labels are known then. */
+bool bdml_source_skips(const bdml_source *s);
+/* Leave out rows at the start. */
+bdml_status bdml_source_skip(bdml_handle *h, bdml_source *s, int64_t rows);
+/* The labels of all rows of a source that skips; NULL: there are none. */
+const int32_t *bdml_source_labels(const bdml_source *s);
 /* Do the labels of n rows, of classes called so, look like classes (doubt.c)? *text: what is in doubt, with the option
  * that settles it, or NULL; the caller's to free. *grave: taken for classes they would be nonsense. */
 bdml_status bdml_doubt_labels(bdml_handle *h, const bdml_input_options *o, const bdml_source *s,
@@ -210,6 +230,8 @@ bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want,
                             const unsigned char **bytes, size_t *n);
 /* Take up to `want` bytes; *got is less only at the end. */
 bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t want, size_t *got);
+/* Leave out so many bytes, by seeking where that can be. */
+bdml_status bdml_input_skip(bdml_handle *h, bdml_input *in, int64_t bytes);
 /* The next line without its end of line ("\n", "\r\n" or "\r"), NUL-terminated, valid until the next
  * call; *line = NULL at the end. A NUL byte inside a line is BDML_ERR_FORMAT. */
 bdml_status bdml_input_line(bdml_handle *h, bdml_input *in, char **line, size_t *n);
@@ -259,12 +281,14 @@ struct bdml_prepare {
     double variance; /* share of variance that PCA kept; 1 without */
 };
 
-/* p->fill = means of the columns' values that are there. */
-bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, bdml_prepare *p);
+/* p->fill = means of the columns' values that are there. Here and below: of `data` and the rows of the other ranks that
+ * `over` deals them out to. */
+bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, const bdml_spread *over,
+                               bdml_prepare *p);
 /* p->shift and width for p->scale; constant columns get infinite width and are told to the log, by their
  * names where there are any. */
-bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_rows *data, char *const *names,
-                                bdml_prepare *p);
+bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_rows *data, const bdml_spread *over,
+                                char *const *names, bdml_prepare *p);
 /* By the settings scale, pca (and the seed of its start), missing. Constant columns are told to the log. */
 bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                              bdml_prepare *p);
@@ -283,7 +307,7 @@ bdml_status bdml_prepare_check(bdml_handle *h, const bdml_prepare *p, const doub
 /* PCA of the data after p's scaling, to so many components (below 1: share of variance): sets center,
  * basis, d_out, variance. The seed is that of the randomised way to a few of many components. */
 bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_rows *data,
-                         bdml_prepare *p);
+                         const bdml_spread *over, bdml_prepare *p);
 void bdml_prepare_free(bdml_prepare *p);
 
 /* ---- splits (splits.c) -------------------------------------------------------------------------------- */

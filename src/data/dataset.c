@@ -21,6 +21,7 @@ void bdml_free_dataset(bdml_dataset *data)
     free(data->source);
     free(data->label_name);
     free(data->doubt);
+    bdml_spread_free(data->over);
     free(data);
 }
 
@@ -72,6 +73,7 @@ bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_
     if (!data || !out || count < 0 || (count > 0 && !rows))
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_dataset_subset: data, rows and out must not be NULL");
+    BDML_TRY(bdml_dataset_need_all(h, data, "a subset"));
     for (int64_t i = 0; i < count; i++)
         if (rows[i] < 0 || rows[i] >= data->n)
             return bdml_fail(h, BDML_ERR_ARGUMENT,
@@ -103,10 +105,11 @@ bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
     bdml_status status = BDML_OK;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_dataset_fill: data must not be NULL");
+    BDML_TRY(bdml_dataset_need_all(h, data, "filling in means"));
     bdml_prepare means = {.d_in = data->d};
     size_t d = (size_t)data->d;
     const bdml_rows rows = bdml_dataset_view(data);
-    BDML_GO(bdml_prepare_means(h, &rows, &means));
+    BDML_GO(bdml_prepare_means(h, &rows, NULL, &means));
     for (size_t k = 0; k < (size_t)data->n * d; k++)
         if (isnan(data->x[k])) data->x[k] = means.fill[k % d];
 done:
@@ -134,6 +137,13 @@ bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data)
     return BDML_OK;
 }
 
+bdml_status bdml_dataset_need_all(bdml_handle *h, const bdml_dataset *data, const char *what)
+{
+    if (!data->over) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_ARGUMENT,
+                     "%s needs all rows on every rank: read the data by bdml_read_dataset", what);
+}
+
 /* The finaliser of splitmix64: every bit of the word moves about half the bits of the result. */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -143,13 +153,29 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return z ^ (z >> 31);
 }
 
-uint64_t bdml_dataset_fingerprint(const bdml_dataset *data)
+/* hash, after the rows that are here. */
+static uint64_t mix_rows(const bdml_dataset *data, uint64_t hash)
 {
-    size_t total = (size_t)data->n * (size_t)data->d;
-    uint64_t hash = mix(mix(0, (uint64_t)data->n), (uint64_t)data->d), bits;
-    for (size_t k = 0; k < total; k++) {
+    size_t held = (size_t)bdml_spread_held(data->over, data->n) * (size_t)data->d;
+    uint64_t bits;
+    for (size_t k = 0; k < held; k++) {
         memcpy(&bits, data->x + k, sizeof bits);
         hash = mix(hash, bits);
+    }
+    return hash;
+}
+
+/* Rows that are dealt out are taken in their order, by one rank after the other. */
+uint64_t bdml_dataset_fingerprint(const bdml_dataset *data)
+{
+    const bdml_comm *comm = data->over ? data->over->comm : &bdml_comm_serial;
+    uint64_t hash = mix(mix(0, (uint64_t)data->n), (uint64_t)data->d);
+    for (int k = 0; k < comm->size; k++) {
+        if (k == comm->rank) hash = mix_rows(data, hash);
+        double half[2] = {k == comm->rank ? (double)(hash >> 32) : 0.0,
+                          k == comm->rank ? (double)(hash & 0xffffffffu) : 0.0};
+        bdml_comm_sum(comm, 2, half);
+        hash = (uint64_t)half[0] << 32 | (uint64_t)half[1];
     }
     for (int64_t i = 0; data->y && i < data->n; i++) hash = mix(hash, (uint64_t)data->y[i]);
     return hash;

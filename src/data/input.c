@@ -232,6 +232,24 @@ bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t wa
     return BDML_OK;
 }
 
+/* zlib moves the place in a file that is not packed, and unpacks what is left out of one that is. */
+bdml_status bdml_input_skip(bdml_handle *h, bdml_input *in, int64_t bytes)
+{
+    unpatch(in);
+    int64_t held = (int64_t)(in->end - in->pos), beyond = bytes - held;
+    if (beyond <= 0) {
+        take(in, (size_t)bytes);
+        return BDML_OK;
+    }
+    if (gzseek(in->gz, (z_off_t)beyond, SEEK_CUR) < 0)
+        return bdml_fail(h, BDML_ERR_IO, "%s: cannot be read from byte %lld on", in->name,
+                         (long long)(in->taken_before + (int64_t)in->pos + bytes));
+    in->taken_before += (int64_t)in->end + beyond;
+    in->pos = in->end = in->searched = 0;
+    in->newline = NOWHERE;
+    return BDML_OK;
+}
+
 bool bdml_input_at_end(bdml_handle *h, bdml_input *in)
 {
     const unsigned char *head;

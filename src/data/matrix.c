@@ -142,6 +142,21 @@ static bdml_status next_rows(bdml_handle *h, bdml_source *s, bdml_block *b)
     return BDML_OK;
 }
 
+static bdml_status skip_rows(bdml_handle *h, bdml_source *s, int64_t rows)
+{
+    bdml_matrix *m = s->state;
+    size_t row = (size_t)m->d * m->element.size;
+    if (!in_memory(m)) BDML_TRY(bdml_input_skip(h, s->in, rows * (int64_t)row));
+    m->row += rows;
+    return BDML_OK;
+}
+
+static const int32_t *all_labels(const bdml_source *s)
+{
+    const bdml_matrix *m = s->state;
+    return m->label;
+}
+
 void bdml_matrix_free(bdml_matrix *m)
 {
     if (m->release) m->release(m->owner);
@@ -164,7 +179,8 @@ static void close_matrix(bdml_source *s)
 bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, const bdml_matrix *m,
                                bdml_source *s)
 {
-    static const bdml_source_ops ops = {next_rows, close_matrix};
+    static const bdml_source_ops ops = {next_rows, close_matrix, skip_rows, all_labels};
+    static const bdml_source_ops in_line = {next_rows, close_matrix, NULL, NULL};
     bdml_status status = BDML_OK;
     bdml_matrix copy = *m, *state = NULL;
 
@@ -176,7 +192,10 @@ bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, cons
     if (copy.label_column >= 0) BDML_NEW(h, copy.whole_row, copy.d);
     BDML_NEW(h, state, 1);
     *state = copy;
-    s->ops = &ops;
+    /* where a row begins is known in a file whose size is, but not inside a container */
+    bool known =
+        copy.sure && copy.label_column < 0 && (in_memory(&copy) || copy.bytes.from == s->in);
+    s->ops = known ? &ops : &in_line;
     s->state = state;
     s->d = copy.d - (copy.label_column >= 0);
     s->label_column = copy.label_column;

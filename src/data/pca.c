@@ -40,11 +40,13 @@ static bdml_status fit_center(bdml_handle *h, const bdml_pca_stream *s, double *
     int64_t rows;
 
     BDML_NEW(h, weight, s->rows);
-    for (int64_t i = 0; i < s->rows; i++) weight[i] = 1.0 / (double)s->data->n;
+    for (int64_t i = 0; i < s->rows; i++)
+        weight[i] = 1.0 / (double)bdml_spread_total(s->over, s->data->n);
     for (int64_t i = 0; i < s->data->n; i += s->rows) {
         BDML_GO(bdml_pca_block(h, s, i, &rows));
         bdml_la_gemv('N', d, (int)rows, 1.0, s->x, d, weight, 1.0, center);
     }
+    bdml_spread_sum(s->over, d, center);
 done:
     free(weight);
     return status;
@@ -92,7 +94,8 @@ static bdml_status covariance(bdml_handle *h, const bdml_pca_stream *s, double *
             bdml_la_gemm_tiled(h, 'N', 'T', d, d, rows, 1.0, s->x, d, s->x, d, 1.0, c, d);
         }
     }
-    for (size_t e = 0; e < dd; e++) c[e] /= (double)s->data->n;
+    bdml_spread_sum_symmetric(s->over, d, c);
+    for (size_t e = 0; e < dd; e++) c[e] /= (double)bdml_spread_total(s->over, s->data->n);
 done:
     free(part);
     free(ws);
@@ -168,17 +171,17 @@ static int numerical_rank(const bdml_spectrum *e, int64_t n, int d)
     return rank;
 }
 
-static bdml_status choose(bdml_handle *h, const bdml_rows *data, const bdml_spectrum *e,
-                          double asked, int *components)
+static bdml_status choose(bdml_handle *h, int64_t n, int d, const bdml_spectrum *e, double asked,
+                          int *components)
 {
-    int rank = e->lambda[0] > 0.0 ? numerical_rank(e, data->n, data->d) : 0;
+    int rank = e->lambda[0] > 0.0 ? numerical_rank(e, n, d) : 0;
     double kept = 0.0;
 
     if (rank == 0)
         return bdml_fail(
             h, BDML_ERR_DATA,
             "PCA needs at least two different points; all %lld are equal after scaling",
-            (long long)data->n);
+            (long long)n);
     *components = 0;
     if (asked < 1.0) {
         while (*components < rank && kept < asked * e->total) kept += e->lambda[(*components)++];
@@ -221,13 +224,35 @@ done:
     return status;
 }
 
+/* Fewer rows than columns are brought together on every rank. */
+static bdml_status fit_together(bdml_handle *h, double asked, uint64_t seed, const bdml_rows *data,
+                                const bdml_spread *over, bdml_prepare *p)
+{
+    bdml_status status = BDML_OK;
+    bdml_rows all = {.n = bdml_spread_total(over, data->n), .d = data->d, .ld = data->d};
+    double *x = NULL;
+    int64_t *row = NULL;
+
+    BDML_NEW(h, x, (size_t)all.n * (size_t)all.d);
+    BDML_NEW(h, row, all.n);
+    for (int64_t i = 0; i < all.n; i++) row[i] = i;
+    BDML_GO(bdml_spread_fetch(h, over, all.d, data->x, data->ld, all.n, row, x));
+    all.x = x;
+    status = bdml_pca_fit(h, asked, seed, &all, NULL, p);
+done:
+    free(x);
+    free(row);
+    return status;
+}
+
 bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml_rows *data,
-                         bdml_prepare *p)
+                         const bdml_spread *over, bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     double *center = NULL;
-    bool few_rows = data->n < data->d, randomised = bdml_pca_krylov_pays(data, asked);
-    bdml_pca_stream s = {.data = data, .p = p};
+    int64_t n = bdml_spread_total(over, data->n);
+    bool few_rows = n < data->d, randomised = bdml_pca_krylov_pays(n, data->d, asked);
+    bdml_pca_stream s = {.data = data, .over = over, .p = p};
     bdml_spectrum e = {0};
     int components = 0;
 
@@ -237,6 +262,7 @@ bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml
             "pca must be a whole number of components, or a share of variance below 1, "
             "got %g",
             asked);
+    if (over && few_rows && !randomised) return fit_together(h, asked, seed, data, over, p);
     s.rows = BDML_MIN(BDML_MAX(BLOCK / data->d, BLOCK_LEAST), BLOCK_MOST);
     s.rows = few_rows && !randomised ? data->n : BDML_MIN(s.rows, data->n);
     BDML_NEW(h, s.x, (size_t)s.rows * (size_t)data->d);
@@ -250,7 +276,7 @@ bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml
         BDML_GO(by_gram(h, &s, &e));
     else
         BDML_GO(by_covariance(h, &s, &e));
-    BDML_GO(choose(h, data, &e, asked, &components));
+    BDML_GO(choose(h, n, data->d, &e, asked, &components));
     BDML_GO(store(h, &e, components, p));
 done:
     free(center);

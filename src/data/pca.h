@@ -7,6 +7,7 @@
 /* The centred, scaled data, block by block. */
 typedef struct bdml_pca_stream {
     const bdml_rows *data;
+    const bdml_spread *over; /* other ranks have the other rows; NULL: there are none */
     const bdml_prepare *p;
     int64_t rows; /* of a block */
     double *x;    /* the block, rows of d */
@@ -27,7 +28,8 @@ bdml_status bdml_spectrum_new(bdml_handle *h, int d, int count, bdml_spectrum *e
 void bdml_pca_descending(int d, int count, int total, const double *lambda, const double *q,
                          double *out, double *v);
 
-bool bdml_pca_krylov_pays(const bdml_rows *data, double asked);
+/* Of so many rows and columns. */
+bool bdml_pca_krylov_pays(int64_t n, int d, double asked);
 bdml_status bdml_pca_krylov(bdml_handle *h, uint64_t seed, const bdml_pca_stream *x, int components,
                             bdml_spectrum *e);
 

@@ -32,9 +32,9 @@ static int block_width(int components)
 }
 
 /* A whole number of components that is small beside both n and d. */
-bool bdml_pca_krylov_pays(const bdml_rows *data, double asked)
+bool bdml_pca_krylov_pays(int64_t n, int d, double asked)
 {
-    int64_t side = BDML_MIN(data->n, (int64_t)data->d);
+    int64_t side = BDML_MIN(n, (int64_t)d);
     return side > EXACT_UP_TO && asked >= 1.0 && asked + OVERSAMPLING <= (double)side / SMALL_SHARE;
 }
 
@@ -81,7 +81,7 @@ static bdml_status apply_covariance(bdml_handle *h, const bdml_pca_stream *x, co
 {
     int d = s->d, width = s->width;
     int64_t rows;
-    double share = 1.0 / (double)x->data->n;
+    double share = 1.0 / (double)bdml_spread_total(x->over, x->data->n);
     *trace = 0.0;
     memset(s->wt, 0, sizeof(double) * (size_t)d * (size_t)width);
     for (int64_t i = 0; i < x->data->n; i += x->rows) {
@@ -92,6 +92,8 @@ static bdml_status apply_covariance(bdml_handle *h, const bdml_pca_stream *x, co
         for (int64_t r = 0; r < rows; r++)
             *trace += share * bdml_la_dot(d, COL(x->x, d, r), COL(x->x, d, r));
     }
+    bdml_spread_sum(x->over, (int64_t)d * width, s->wt);
+    bdml_spread_sum(x->over, 1, trace);
     for (int c = 0; c < width; c++)
         for (int j = 0; j < d; j++) COL(w, d, c)[j] = COL(s->wt, width, j)[c];
     return BDML_OK;

@@ -5,7 +5,8 @@
  *     minmax   (x - min) / (max - min)
  *     unit     x / |x|, row by row; a zero row stays zero
  *
- * Sums over rows go in fixed parts added in order: the same bits for any number of threads. */
+ * Sums over rows go in fixed parts, in twice the precision: the same bits for any number of threads, and however the rows are dealt
+ * out to ranks. */
 #include "data/data.h"
 
 #include <float.h>
@@ -50,29 +51,29 @@ static void part_rows(int64_t n, int part, int64_t *from, int64_t *to)
     *to = BDML_MIN(*from + per_part, n);
 }
 
-/* Column sums of the values that are there, and how many there are; out: 2*d. */
+/* Column sums of the values that are there, twofold, and how many there are; out: 3*d. */
 static void part_present(const bdml_rows *data, int part, double *out)
 {
     int d = data->d;
     int64_t from, to;
     part_rows(data->n, part, &from, &to);
-    memset(out, 0, 2 * sizeof(double) * (size_t)d);
+    memset(out, 0, 3 * sizeof(double) * (size_t)d);
     for (int64_t i = from; i < to; i++) {
         const double *x = COL(data->x, data->ld, i);
         for (int j = 0; j < d; j++)
-            if (!isnan(x[j])) out[j] += x[j], out[d + j] += 1.0;
+            if (!isnan(x[j])) bdml_twofold_add(out + j, out + d + j, x[j]), out[2 * d + j] += 1.0;
     }
 }
 
-/* Column minima, maxima and sums, filled in; out: 3*d. Returns the first row with a value that is
+/* Column minima, maxima and sums, twofold, filled in; out: 4*d. Returns the first row with a value that is
  * not finite, or INT64_MAX. */
 static int64_t part_range(const bdml_rows *data, const double *fill, int part, double *out)
 {
     int d = data->d;
-    double *lo = out, *hi = out + d, *sum = out + 2 * (size_t)d;
+    double *lo = out, *hi = out + d, *sum = out + 2 * (size_t)d, *rest = sum + d;
     int64_t from, to;
     part_rows(data->n, part, &from, &to);
-    for (int j = 0; j < d; j++) lo[j] = INFINITY, hi[j] = -INFINITY, sum[j] = 0.0;
+    for (int j = 0; j < d; j++) lo[j] = INFINITY, hi[j] = -INFINITY, sum[j] = rest[j] = 0.0;
     for (int64_t i = from; i < to; i++) {
         const double *x = COL(data->x, data->ld, i);
         for (int j = 0; j < d; j++) {
@@ -80,47 +81,60 @@ static int64_t part_range(const bdml_rows *data, const double *fill, int part, d
             if (!isfinite(v)) return i;
             lo[j] = BDML_MIN(lo[j], v);
             hi[j] = BDML_MAX(hi[j], v);
-            sum[j] += v;
+            bdml_twofold_add(sum + j, rest + j, v);
         }
     }
     return INT64_MAX;
 }
 
-/* Sums of ((x - mean) / range)^2, range = max - min: no square can over- or underflow. */
+/* Sums of ((x - mean) / range)^2, twofold; range = max - min: no square can over- or underflow. out: 2*d. */
 static void part_squares(const bdml_rows *data, const double *fill, const double *mean,
                          const double *range, int part, double *out)
 {
     int d = data->d;
     int64_t from, to;
     part_rows(data->n, part, &from, &to);
-    memset(out, 0, sizeof(double) * (size_t)d);
+    memset(out, 0, 2 * sizeof(double) * (size_t)d);
     for (int64_t i = from; i < to; i++) {
         const double *x = COL(data->x, data->ld, i);
         for (int j = 0; j < d; j++) {
             double v = ((fill && isnan(x[j]) ? fill[j] : x[j]) - mean[j]) / range[j];
-            out[j] += v * v;
+            bdml_twofold_add(out + j, out + d + j, v * v);
         }
     }
 }
 
+/* Sums hi (d) and lo (d) of all parts, which are `stride` apart, into the first. */
+static void add_parts(int d, int stride, double *parts)
+{
+    for (int part = 1; part < PARTS; part++)
+        for (int j = 0; j < d; j++) {
+            const double *p = COL(parts, stride, part);
+            bdml_twofold_add(parts + j, parts + d + j, p[j]);
+            parts[d + j] += p[d + j];
+        }
+}
+
 /* ---- fitting ----------------------------------------------------------------------------------- */
 
-bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, bdml_prepare *p)
+bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, const bdml_spread *over,
+                               bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
     double *sums = NULL;
 
     BDML_NEW(h, p->fill, d);
-    BDML_NEW(h, sums, (size_t)PARTS * 2 * (size_t)d);
+    BDML_NEW(h, sums, (size_t)PARTS * 3 * (size_t)d);
 #pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data)))
-    for (int part = 0; part < PARTS; part++) part_present(data, part, COL(sums, 2 * d, part));
+    for (int part = 0; part < PARTS; part++) part_present(data, part, COL(sums, 3 * d, part));
+    add_parts(d, 3 * d, sums);
+    for (int part = 1; part < PARTS; part++)
+        for (int j = 2 * d; j < 3 * d; j++) sums[j] += COL(sums, 3 * d, part)[j];
+    BDML_GO(bdml_spread_twofold(h, over, d, sums, sums + d));
+    bdml_spread_sum(over, d, sums + 2 * (size_t)d);
     for (int j = 0; j < d; j++) {
-        double sum = 0.0, count = 0.0;
-        for (int part = 0; part < PARTS; part++) {
-            sum += COL(sums, 2 * d, part)[j];
-            count += COL(sums, 2 * d, part)[d + j];
-        }
+        double sum = sums[j] + sums[d + j], count = sums[2 * d + j];
         p->fill[j] = count > 0.0 ? sum / count : 0.0;
         if (count == 0.0)
             bdml_log(h, BDML_LOG_WARNING, "column %d has no value at all: 0 is filled in", j + 1);
@@ -144,13 +158,13 @@ static bdml_status not_finite(bdml_handle *h, const double *x, int d, const doub
                      (long long)row, j, x[j]);
 }
 
-/* lo, hi, mean: d each, in `stats` one after the other. */
-static bdml_status fit_range(bdml_handle *h, const bdml_rows *data, const double *fill,
-                             double *stats)
+/* lo, hi, mean: d each, in `stats` one after the other. A value that is not finite is told by the rank that has it. */
+static bdml_status fit_range(bdml_handle *h, const bdml_rows *data, const bdml_spread *over,
+                             const double *fill, double *stats)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
-    size_t width = 3 * (size_t)d;
+    size_t width = 4 * (size_t)d;
     double *parts = NULL, *lo = stats, *hi = stats + d, *mean = stats + 2 * (size_t)d;
     int64_t bad = INT64_MAX;
 
@@ -162,20 +176,26 @@ static bdml_status fit_range(bdml_handle *h, const bdml_rows *data, const double
         int64_t row = part_range(data, fill, part, parts + (size_t)part * width);
         bad = BDML_MIN(bad, row);
     }
-    if (bad != INT64_MAX) {
-        status = not_finite(h, COL(data->x, data->ld, bad), d, fill, bad);
-        goto done;
-    }
-    memcpy(stats, parts, sizeof(double) * width);
+    if (bad != INT64_MAX)
+        status = not_finite(h, COL(data->x, data->ld, bad), d, fill, bdml_spread_first(over) + bad);
+    BDML_GO(bdml_spread_agree(h, over, status));
+    memcpy(stats, parts, 2 * sizeof(double) * (size_t)d);
     for (int part = 1; part < PARTS; part++) {
         const double *s = parts + (size_t)part * width;
         for (int j = 0; j < d; j++) {
             lo[j] = BDML_MIN(lo[j], s[j]);
             hi[j] = BDML_MAX(hi[j], s[d + j]);
-            mean[j] += s[2 * (size_t)d + (size_t)j];
         }
     }
-    for (int j = 0; j < d; j++) mean[j] /= (double)data->n;
+    double *sum = parts + 2 * (size_t)d, *rest = sum + d;
+    add_parts(d, (int)width, sum);
+    BDML_GO(bdml_spread_twofold(h, over, d, sum, rest));
+    for (int j = 0; j < d; j++) lo[j] = -lo[j];
+    bdml_spread_max(over, 2 * (int64_t)d, lo); /* lo and hi stand behind each other */
+    for (int j = 0; j < d; j++) {
+        lo[j] = -lo[j];
+        mean[j] = (sum[j] + rest[j]) / (double)bdml_spread_total(over, data->n);
+    }
 done:
     free(parts);
     return status;
@@ -183,20 +203,23 @@ done:
 
 /* Width = std by the range's own scale: std = range * sqrt(mean ((x - mean)/range)^2). `width` holds
  * the range on entry, infinity for constant columns. */
-static bdml_status zscore_widths(bdml_handle *h, const bdml_rows *data, const bdml_prepare *p)
+static bdml_status zscore_widths(bdml_handle *h, const bdml_rows *data, const bdml_spread *over,
+                                 const bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
     double *parts = NULL;
 
-    BDML_NEW(h, parts, (size_t)PARTS * (size_t)d);
+    BDML_NEW(h, parts, (size_t)PARTS * 2 * (size_t)d);
 #pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data)))
     for (int part = 0; part < PARTS; part++)
-        part_squares(data, p->fill, p->shift, p->width, part, COL(parts, d, part));
+        part_squares(data, p->fill, p->shift, p->width, part, COL(parts, 2 * d, part));
+    add_parts(d, 2 * d, parts);
+    BDML_GO(bdml_spread_twofold(h, over, d, parts, parts + d));
+    double n = (double)bdml_spread_total(over, data->n);
     for (int j = 0; j < d; j++) {
-        double sum = 0.0;
-        for (int part = 0; part < PARTS; part++) sum += COL(parts, d, part)[j];
-        p->width[j] *= sum > 0.0 ? sqrt(sum / (double)data->n) : 1.0;
+        double sum = parts[j] + parts[d + j];
+        p->width[j] *= sum > 0.0 ? sqrt(sum / n) : 1.0;
         if (!(p->width[j] > 0.0)) p->width[j] = INFINITY; /* underflow: constant after all */
     }
 done:
@@ -223,15 +246,15 @@ static void tell_constant(bdml_handle *h, int d, char *const *names, const doubl
              count, count == 1 ? " is" : "s are", list, count > NAMED ? ", ..." : "");
 }
 
-bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_rows *data, char *const *names,
-                                bdml_prepare *p)
+bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_rows *data, const bdml_spread *over,
+                                char *const *names, bdml_prepare *p)
 {
     bdml_status status = BDML_OK;
     int d = data->d;
     double *stats = NULL;
 
     BDML_NEW(h, stats, 3 * (size_t)d);
-    BDML_GO(fit_range(h, data, p->fill, stats)); /* also finds values that are not finite */
+    BDML_GO(fit_range(h, data, over, p->fill, stats)); /* also finds values that are not finite */
     if (p->scale != BDML_SCALE_ZSCORE && p->scale != BDML_SCALE_MINMAX) goto done;
     BDML_NEW(h, p->shift, d);
     BDML_NEW(h, p->width, d);
@@ -248,7 +271,7 @@ bdml_status bdml_prepare_widths(bdml_handle *h, const bdml_rows *data, char *con
         p->shift[j] = p->scale == BDML_SCALE_MINMAX || constant ? lo[j] : mean[j];
         p->width[j] = constant ? INFINITY : range;
     }
-    if (p->scale == BDML_SCALE_ZSCORE) BDML_GO(zscore_widths(h, data, p));
+    if (p->scale == BDML_SCALE_ZSCORE) BDML_GO(zscore_widths(h, data, over, p));
     tell_constant(h, d, names, p->width);
 done:
     free(stats);
@@ -277,10 +300,12 @@ bdml_status bdml_prepare_fit(bdml_handle *h, const bdml_options *o, const bdml_d
                            "unit here");
         goto done;
     }
-    if (o->input.missing.value == BDML_MISSING_MEAN) BDML_GO(bdml_prepare_means(h, &rows, p));
-    BDML_GO(bdml_prepare_widths(h, &rows, data->feature_name, p));
+    if (o->input.missing.value == BDML_MISSING_MEAN)
+        BDML_GO(bdml_prepare_means(h, &rows, data->over, p));
+    BDML_GO(bdml_prepare_widths(h, &rows, data->over, data->feature_name, p));
     if (o->prepare.pca.value > 0.0)
-        BDML_GO(bdml_pca_fit(h, o->prepare.pca.value, (uint64_t)o->general.seed.value, &rows, p));
+        BDML_GO(bdml_pca_fit(h, o->prepare.pca.value, (uint64_t)o->general.seed.value, &rows,
+                             data->over, p));
 done:
     if (status != BDML_OK) bdml_prepare_free(p);
     bdml_phase_leave(h, previous);

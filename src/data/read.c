@@ -1,4 +1,5 @@
-/* read.c - a whole data set from a source: rows collected, missing values treated, classes sorted. */
+/* read.c - a data set from a source: rows collected, missing values treated, classes sorted. Of a data set that is dealt out to
+ * ranks each reads its stretch of the rows, where the file lets it, or goes over all of them and keeps its stretch. */
 #include "data/columns.h"
 
 #include <stdlib.h>
@@ -9,8 +10,11 @@ enum { BLOCK_VALUES = BDML_FUZZING ? 16 : 1 << 16 };
 /* Rows collected so far. */
 typedef struct rows {
     bdml_source *s;
-    int policy; /* BDML_MISSING_... */
-    int64_t n, dropped;
+    int policy;         /* BDML_MISSING_... */
+    bdml_stretch keep;  /* of the rows that are not dropped: those that are kept */
+    int64_t n, dropped; /* rows gone over, by number: n counts those that are not dropped */
+    int64_t held;       /* and kept */
+    double share;       /* of all rows, that are */
     size_t capacity_x, capacity_y; /* in values */
     double *x;
     int32_t *y;      /* -1 where there are no labels */
@@ -83,10 +87,24 @@ static bdml_status check_means(bdml_handle *h, const rows *r, const bdml_dataset
 
 /* ---- collecting ---------------------------------------------------------------------------------- */
 
-/* Room for `more` rows behind those that are there. */
+/* Rows read at a time. */
+static int64_t block_rows(const rows *r)
+{
+    return BDML_MAX(BLOCK_VALUES / r->s->d, 1);
+}
+
+/* Rows that are kept of `more` that come, at most. */
+static int64_t kept_of(const rows *r, int64_t more)
+{
+    return BDML_MIN(more, r->keep.end - r->keep.first - r->held);
+}
+
+/* Room for `more` rows behind those that are there; of those that are not kept, for a block at a time. */
 static bdml_status make_room(bdml_handle *h, rows *r, int64_t more)
 {
-    size_t d = (size_t)r->s->d, need = (size_t)(r->n + more);
+    size_t d = (size_t)r->s->d, labels = (size_t)(r->n + more);
+    int64_t kept = kept_of(r, more), passing = kept < more ? BDML_MIN(more, block_rows(r)) : 0;
+    size_t need = (size_t)(r->held + kept + passing);
     if (r->n > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA,
                          "%s: there are more than %d rows, the most that can be indexed",
@@ -96,16 +114,16 @@ static bdml_status make_room(bdml_handle *h, rows *r, int64_t more)
                          "%s: %zu rows of %zu values are more than memory can hold", r->s->path,
                          need, d);
     BDML_TRY(bdml_grow(h, &r->x, &r->capacity_x, need * d, sizeof *r->x));
-    return bdml_grow(h, &r->y, &r->capacity_y, need, sizeof *r->y);
+    return bdml_grow(h, &r->y, &r->capacity_y, labels, sizeof *r->y);
 }
 
-/* The rows of the block, which stand behind those collected, join them; one that is left out is closed up. */
+/* The rows of the block, which stand behind those kept, join them; one that is left out is closed up. */
 static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
 {
     size_t d = (size_t)b->d;
     for (int64_t i = 0; i < b->n; i++) {
         const double *x = b->x + (size_t)i * d;
-        double *place = r->x + (size_t)r->n * d;
+        double *place = r->x + (size_t)r->held * d;
         int j = first_missing(r->s, b, i);
         if (j < b->d && r->policy == BDML_MISSING_DROP) {
             r->dropped++;
@@ -114,24 +132,30 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
         if (j < b->d && (r->policy == BDML_MISSING_ERROR || j < 0))
             return refuse_missing(h, r, b, i, j);
         if (r->policy == BDML_MISSING_MEAN) BDML_TRY(count_values(h, r, x));
+        int64_t number = r->n++;
+        r->y[number] = b->label[i];
+        if (number < r->keep.first || number >= r->keep.end) continue;
         if (place != x) memcpy(place, x, d * sizeof *x);
-        r->y[r->n++] = b->label[i];
+        r->held++;
     }
     return BDML_OK;
 }
 
 /* A file that holds more rows than memory would is refused before it is read: by the rows that it announces, or by the length
  * of its first ones. */
-static bdml_status check_rows(bdml_handle *h, const bdml_source *s, double count)
+static bdml_status check_rows(bdml_handle *h, const rows *r, double count)
 {
     char what[BDML_ERROR_SIZE / 2], advice[BDML_ERROR_SIZE / 4];
-    const double row = (double)s->d * sizeof(double) + sizeof(int32_t), need = count * row;
+    const bdml_source *s = r->s;
+    const double row = r->share * (double)s->d * sizeof(double) + sizeof(int32_t);
+    const double need = count * row;
     if (count > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA, "%s: %.0f rows are too many: at most %d can be indexed",
                          s->path, count, INT32_MAX);
     if (need < BDML_MEMORY_ASKED && h->pretend_free <= 0.0) return BDML_OK;
-    snprintf(what, sizeof what, "%.300s: reading %s%lld rows of %d values", s->path,
-             s->rows >= 0 ? "" : "about ", (long long)count, s->d);
+    snprintf(what, sizeof what, "%.300s: reading %s%s%lld rows of %d values", s->path,
+             r->share < 1.0 ? "a part of " : "", s->rows >= 0 ? "" : "about ", (long long)count,
+             s->d);
     snprintf(advice, sizeof advice,
              "about %lld such rows would fit, or fewer columns (--columns); transform and predict "
              "read a file of any length",
@@ -148,40 +172,47 @@ static double rows_by_length(const rows *r, int64_t before)
     return seen * (double)before / (double)(before - left);
 }
 
-static bdml_status collect(bdml_handle *h, rows *r)
+/* From where the source is to its end; `last`: or to the end of what is kept. */
+static bdml_status collect(bdml_handle *h, rows *r, bool last)
 {
     bdml_status status;
     bdml_block b = {.d = r->s->d};
-    int64_t total = BDML_MAX(r->s->rows, 0), most = BDML_MAX(BLOCK_VALUES / b.d, 1), all;
+    int64_t total = BDML_MAX(r->s->rows, 0), most = block_rows(r), ahead;
     int64_t length = bdml_input_remaining(r->s->in); /* of what is not yet read */
     bool first = true;
 
     BDML_NEW(h, b.line, most);
-    BDML_GO(make_room(h, r, total + 1)); /* one more: the end is found by asking for it */
+    ahead = last ? r->keep.end - r->n : total + 1; /* one more: the end is found by asking for it */
+    BDML_GO(make_room(h, r, ahead));
     do {
-        int64_t left = total + 1 - r->n - r->dropped;
+        int64_t left = (last ? r->keep.end : total + 1) - r->n - r->dropped;
+        if (last && left == 0) break;
         b.capacity = left > 0 && total > 0 ? BDML_MIN(left, most) : most;
         BDML_GO(make_room(h, r, b.capacity));
-        b.x = r->x + (size_t)r->n * (size_t)b.d;
+        b.x = r->x + (size_t)r->held * (size_t)b.d;
         b.label = r->y + r->n;
         BDML_GO(bdml_source_next(h, r->s, &b));
         BDML_GO(take_block(h, r, &b));
-        if (first && r->s->lines) BDML_GO(check_rows(h, r->s, rows_by_length(r, length)));
+        if (first && r->s->lines) BDML_GO(check_rows(h, r, rows_by_length(r, length)));
         first = false;
         BDML_GO(bdml_progress(h, "reading", r->n + r->dropped, total));
     } while (b.n > 0);
-    if (r->n == 0 && r->dropped > 0)
-        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: all %lld rows have a missing value, none is left",
-                          r->s->path, (long long)r->dropped));
-    if (r->n == 0)
-        BDML_GO(bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", r->s->path));
-    all = r->dropped + r->n;
-    if (r->dropped > 0)
-        bdml_log(h, BDML_LOG_WARNING, "%s: %lld of %lld rows left out, a value is missing there",
-                 r->s->path, (long long)r->dropped, (long long)all);
 done:
     free(b.line);
     return status;
+}
+
+/* What was left out, and whether anything is left. */
+static bdml_status check_left(bdml_handle *h, const rows *r)
+{
+    if (r->n == 0 && r->dropped > 0)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: all %lld rows have a missing value, none is left",
+                         r->s->path, (long long)r->dropped);
+    if (r->n == 0) return bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", r->s->path);
+    if (r->dropped > 0)
+        bdml_log(h, BDML_LOG_WARNING, "%s: %lld of %lld rows left out, a value is missing there",
+                 r->s->path, (long long)r->dropped, (long long)(r->dropped + r->n));
+    return BDML_OK;
 }
 
 /* ---- the data set ---------------------------------------------------------------------------------- */
@@ -247,7 +278,7 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     data->d = s->d;
     data->dropped = r->dropped;
     /* Give back what doubling took too much. */
-    double *x = bdml_realloc(h, r->x, (size_t)r->n * (size_t)s->d, sizeof *x);
+    double *x = bdml_realloc(h, r->x, (size_t)r->held * (size_t)s->d, sizeof *x);
     if (!x) return BDML_ERR_MEMORY;
     data->x = x;
     r->x = NULL;
@@ -266,24 +297,33 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     return doubt_labels(h, o, s, data);
 }
 
-static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const bdml_wanted *wanted,
-                            const char *path, bdml_dataset **out)
+static bdml_status finish(bdml_handle *h, const bdml_input_options *o, rows *r, bdml_dataset **out)
 {
     bdml_status status = BDML_OK;
     bdml_dataset *data = NULL;
-    rows r = {.policy = o->missing.value};
-
-    BDML_GO(bdml_source_open(h, o, path, wanted, &r.s));
-    BDML_GO(check_rows(h, r.s, (double)r.s->rows));
-    BDML_GO(collect(h, &r));
+    BDML_GO(check_left(h, r));
     BDML_NEW(h, data, 1);
-    BDML_GO(make_dataset(h, o, &r, data));
+    BDML_GO(make_dataset(h, o, r, data));
 done:
-    free_rows(&r);
     if (status == BDML_OK)
         *out = data;
     else
         bdml_free_dataset(data);
+    return status;
+}
+
+static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const bdml_wanted *wanted,
+                            const char *path, bdml_dataset **out)
+{
+    bdml_status status = BDML_OK;
+    rows r = {.policy = o->missing.value, .keep = {0, INT64_MAX}, .share = 1.0};
+
+    BDML_GO(bdml_source_open(h, o, path, wanted, &r.s));
+    BDML_GO(check_rows(h, &r, (double)r.s->rows));
+    BDML_GO(collect(h, &r, false));
+    status = finish(h, o, &r, out);
+done:
+    free_rows(&r);
     return status;
 }
 
@@ -294,6 +334,90 @@ bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
     bdml_status status = read_all(h, o, wanted, path, out);
     bdml_phase_leave(h, previous);
+    return status;
+}
+
+/* ---- the rows of one rank ---------------------------------------------------------------------------- */
+
+/* Its stretch of the file, from where it begins. The labels of all rows are known. */
+static bdml_status read_stretch(bdml_handle *h, rows *r)
+{
+    int64_t n = r->s->rows;
+    r->keep = bdml_spread_stretch(h->comm, h->comm->rank, n);
+    BDML_TRY(bdml_grow(h, &r->y, &r->capacity_y, (size_t)n, sizeof *r->y));
+    BDML_TRY(bdml_source_skip(h, r->s, r->keep.first));
+    r->n = r->keep.first;
+    BDML_TRY(collect(h, r, true));
+    const int32_t *label = bdml_source_labels(r->s);
+    if (label) memcpy(r->y, label, sizeof *label * (size_t)n);
+    r->n = n;
+    return BDML_OK;
+}
+
+/* Of a file that does not tell how many rows it has, or from which some are dropped: once over all of it to count them, and
+ * once more. */
+static bdml_status read_skimming(bdml_handle *h, const bdml_input_options *o, const char *path,
+                                 rows *r)
+{
+    bdml_status status = BDML_OK;
+    rows all = {.policy = r->policy, .s = r->s, .share = r->share};
+    bool counted = r->s->rows >= 0 && r->policy != BDML_MISSING_DROP;
+    int64_t n = r->s->rows;
+
+    if (!counted) {
+        r->s = NULL;
+        BDML_GO(collect(h, &all, false));
+        n = all.n;
+        BDML_GO(bdml_source_open(h, o, path, NULL, &r->s));
+    } else {
+        all.s = NULL;
+    }
+    r->keep = bdml_spread_stretch(h->comm, h->comm->rank, n);
+    status = collect(h, r, false);
+done:
+    free_rows(&all);
+    return status;
+}
+
+/* Values that are there, of all ranks' rows. */
+static void sum_counts(const bdml_comm *comm, rows *r)
+{
+    for (int j = 0; r->count && j < r->s->d; j++)
+        r->count[j] = (int64_t)bdml_comm_total(comm, (double)r->count[j]);
+    r->missing = (int64_t)bdml_comm_total(comm, (double)r->missing);
+}
+
+static bdml_status read_part(bdml_handle *h, const bdml_input_options *o, const char *path, rows *r,
+                             bool *stretch)
+{
+    BDML_TRY(bdml_source_open(h, o, path, NULL, &r->s));
+    r->share = 1.0 / h->comm->size;
+    BDML_TRY(check_rows(h, r, (double)r->s->rows));
+    *stretch = bdml_source_skips(r->s) && r->policy != BDML_MISSING_DROP;
+    return *stretch ? read_stretch(h, r) : read_skimming(h, o, path, r);
+}
+
+bdml_status bdml_dataset_read_part(bdml_handle *h, const bdml_input_options *o, const char *path,
+                                   bdml_dataset **out)
+{
+    bdml_status status = BDML_OK;
+    bool stretch = false;
+    rows r = {.policy = o->missing.value};
+
+    *out = NULL;
+    if (h->comm->size == 1) return bdml_dataset_read(h, o, NULL, path, out);
+    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_READ);
+    BDML_GO(bdml_comm_agree(h, h->comm, read_part(h, o, path, &r, &stretch)));
+    if (stretch && r.policy == BDML_MISSING_MEAN) sum_counts(h->comm, &r);
+    BDML_GO(bdml_comm_agree(h, h->comm, finish(h, o, &r, out)));
+    status = bdml_spread_new(h, h->comm, r.held, &(*out)->over);
+done:
+    free_rows(&r);
+    bdml_phase_leave(h, previous);
+    if (status != BDML_OK) {
+        bdml_free_dataset(*out);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -321,14 +445,13 @@ static bdml_status check_dropped(bdml_handle *h, const bdml_constraint_options *
     return BDML_OK;
 }
 
-bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **out)
+static bdml_status read_for_user(bdml_handle *h, const char *path, bool part, bdml_dataset **out)
 {
     bdml_dataset *data = NULL;
-    if (out) *out = NULL;
-    if (!h) return BDML_ERR_ARGUMENT;
-    if (!path || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "path and out must not be NULL");
+    const bdml_input_options *o = &h->options.input;
     bool timed = bdml_deadline_begin(h, 0.0);
-    bdml_status status = bdml_dataset_read(h, &h->options.input, NULL, path, &data);
+    bdml_status status = part ? bdml_dataset_read_part(h, o, path, &data)
+                              : bdml_dataset_read(h, o, NULL, path, &data);
     bdml_deadline_end(h, timed);
     if (status == BDML_OK) status = check_dropped(h, &h->options.constraints, data);
     if (status == BDML_OK)
@@ -336,4 +459,20 @@ bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **o
     else
         bdml_free_dataset(data);
     return status;
+}
+
+bdml_status bdml_read_dataset(bdml_handle *h, const char *path, bdml_dataset **out)
+{
+    if (out) *out = NULL;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!path || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "path and out must not be NULL");
+    return read_for_user(h, path, false, out);
+}
+
+bdml_status bdml_read_part(bdml_handle *h, const char *path, bdml_dataset **out)
+{
+    if (out) *out = NULL;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!path || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "path and out must not be NULL");
+    return read_for_user(h, path, true, out);
 }

@@ -33,7 +33,8 @@ bdml_status bdml_dataset_check_size(bdml_handle *h, const bdml_prepare_options *
     BDML_NEW(h, lo, data->d);
     BDML_NEW(h, hi, data->d);
     for (int j = 0; j < data->d; j++) lo[j] = INFINITY, hi[j] = -INFINITY;
-    for (int64_t i = 0; i < data->n; i++) {
+    int64_t held = bdml_spread_held(data->over, data->n);
+    for (int64_t i = 0; i < held; i++) {
         const double *x = data->x + (size_t)i * (size_t)data->d;
         for (int j = 0; j < data->d; j++) {
             if (!isfinite(x[j])) continue; /* told by the preparation */
@@ -41,6 +42,10 @@ bdml_status bdml_dataset_check_size(bdml_handle *h, const bdml_prepare_options *
             hi[j] = BDML_MAX(hi[j], x[j]);
         }
     }
+    for (int j = 0; j < data->d; j++) lo[j] = -lo[j];
+    bdml_spread_max(data->over, data->d, lo);
+    bdml_spread_max(data->over, data->d, hi);
+    for (int j = 0; j < data->d; j++) lo[j] = -lo[j];
     for (int j = 0; j < data->d; j++) {
         double size = BDML_MAX(fabs(lo[j]), fabs(hi[j])), range = hi[j] - lo[j];
         const char *name = data->feature_name ? data->feature_name[j] : "";

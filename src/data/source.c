@@ -396,6 +396,23 @@ bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
     return BDML_OK;
 }
 
+bool bdml_source_skips(const bdml_source *s)
+{
+    return s->ops->skip && s->rows >= 0;
+}
+
+bdml_status bdml_source_skip(bdml_handle *h, bdml_source *s, int64_t rows)
+{
+    BDML_TRY(s->ops->skip(h, s, rows));
+    s->handed_out += rows;
+    return BDML_OK;
+}
+
+const int32_t *bdml_source_labels(const bdml_source *s)
+{
+    return s->file_label ? s->file_label : s->ops->labels(s);
+}
+
 /* ---- messages ------------------------------------------------------------------------------------ */
 
 int bdml_source_column_of(const bdml_source *s, int j)

@@ -58,7 +58,7 @@ static bdml_status fit_columns(bdml_handle *h, int columns, const bdml_dataset *
     *p = (bdml_prepare){.d_in = data->d, .d_out = data->d, .scale = BDML_SCALE_ZSCORE};
     h->log = NULL;
     const bdml_rows rows = bdml_dataset_view(data);
-    bdml_status status = bdml_prepare_widths(h, &rows, NULL, p);
+    bdml_status status = bdml_prepare_widths(h, &rows, NULL, NULL, p);
     h->log = log;
     if (status != BDML_OK) return status;
     if (columns == BDML_COLUMN_SCALE_CENTER)
@@ -106,7 +106,8 @@ static bdml_status reduce(bdml_handle *h, const bdml_options *o, adapt_points *p
     if (on == BDML_PCA_DOMAIN_SOURCE) of.n = p->ns;
     if (on == BDML_PCA_DOMAIN_TARGET)
         of = (bdml_rows){.n = p->nt, .d = p->d, .ld = p->d, .x = p->xt};
-    if (asked > 0) BDML_GO(bdml_pca_fit(h, asked, (uint64_t)o->general.seed.value, &of, &pca));
+    if (asked > 0)
+        BDML_GO(bdml_pca_fit(h, asked, (uint64_t)o->general.seed.value, &of, NULL, &pca));
     p->q = pca.d_out;
     BDML_NEW(h, p->zs, (size_t)(p->ns + p->nt) * (size_t)p->q);
     p->zt = p->zs + (size_t)p->ns * (size_t)p->q;

@@ -20,7 +20,7 @@ static bdml_status components(bdml_handle *h, uint64_t seed, int64_t n, int d, c
     bdml_prepare p = {.d_in = d, .d_out = d, .scale = BDML_SCALE_NONE};
     const bdml_rows points = {.n = n, .d = d, .ld = d, .x = x};
 
-    bdml_status status = bdml_pca_fit(h, (double)count, seed, &points, &p);
+    bdml_status status = bdml_pca_fit(h, (double)count, seed, &points, NULL, &p);
     if (status == BDML_OK) {
         *basis = p.basis;
         *found = p.d_out;

@@ -11,20 +11,46 @@
 
 #include "linalg/linalg.h"
 
+/* Of one column: values that are there, their mean, and squared deviations from it. */
+typedef struct column {
+    double there, mean, squares;
+} column;
+
+static column look_at(const bdml_rows *rows, int j)
+{
+    column c = {0};
+    for (int64_t i = 0; i < rows->n; i++) {
+        double v = rows->x[(size_t)i * (size_t)rows->ld + (size_t)j];
+        if (isnan(v)) continue;
+        double off = v - c.mean;
+        c.there += 1.0;
+        c.mean += off / c.there;
+        c.squares += off * (v - c.mean);
+    }
+    return c;
+}
+
+/* Of the rows of all ranks (Chan, Golub, LeVeque): squares about one's own mean, and of that about the mean of all. */
+static void join(const bdml_spread *over, column *c)
+{
+    double sum[2] = {c->there, c->there * c->mean};
+    if (!over) return;
+    bdml_spread_sum(over, 2, sum);
+    double mean = sum[0] > 0.0 ? sum[1] / sum[0] : 0.0;
+    c->squares += c->there * (c->mean - mean) * (c->mean - mean);
+    bdml_spread_sum(over, 1, &c->squares);
+    *c = (column){sum[0], mean, c->squares};
+}
+
 bdml_status bdml_model_tell_spread(bdml_handle *h, bdml_model *model, const bdml_dataset *data)
 {
     json_t *list = json_array();
+    const bdml_rows rows = bdml_dataset_view(data);
     for (int j = 0; j < data->d; j++) {
-        double mean = 0.0, squares = 0.0;
-        int64_t there = 0;
-        for (int64_t i = 0; i < data->n; i++) {
-            double v = data->x[(size_t)i * (size_t)data->d + (size_t)j];
-            if (isnan(v)) continue;
-            double off = v - mean;
-            mean += off / (double)++there;
-            squares += off * (v - mean);
-        }
-        bdml_json_push(&list, json_real(there > 1 ? sqrt(squares / (double)(there - 1)) : 0.0));
+        column c = look_at(&rows, j);
+        join(data->over, &c);
+        double spread = c.there > 1.0 ? sqrt(c.squares / (c.there - 1.0)) : 0.0;
+        bdml_json_push(&list, json_real(spread));
     }
     return bdml_model_tell(h, model, "feature_spread", list);
 }

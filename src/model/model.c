@@ -201,8 +201,23 @@ done:
     return status;
 }
 
+/* All mapped points on every rank. */
+static bdml_status gather_points(bdml_handle *h, const bdml_spread *over, int q, double *z)
+{
+    bdml_status status = BDML_OK;
+    double *count = NULL;
+    BDML_NEW(h, count, over->comm->size);
+    for (int k = 0; k < over->comm->size; k++)
+        count[k] = (double)(over->start[k + 1] - over->start[k]);
+    bdml_comm_gather(over->comm, count, sizeof *z * (size_t)q, z);
+done:
+    free(count);
+    return status;
+}
+
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
-                                   int64_t n, const double *x, const int32_t *y)
+                                   const bdml_spread *over, int64_t n, const double *x,
+                                   const int32_t *y)
 {
     bdml_status status = BDML_OK;
     double bytes = 8.0 * (double)n * (double)model->q;
@@ -223,7 +238,9 @@ bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_m
         BDML_NEW(h, labels, n);
         memcpy(labels, y, sizeof(int32_t) * (size_t)n);
     }
-    BDML_GO(bdml_model_map(h, model, n, x, z));
+    double *here = z + (size_t)bdml_spread_first(over) * (size_t)model->q;
+    BDML_GO(bdml_model_map(h, model, bdml_spread_held(over, n), x, here));
+    if (over) BDML_GO(gather_points(h, over, model->q, z));
     free(model->z);
     free(model->y);
     model->points = n;

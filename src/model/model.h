@@ -111,9 +111,11 @@ bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model);
 /* a, q rows of the input dimension, and b, q numbers: the image of a raw point x is a x + b, or a x/|x| + b where the
  * model scales rows to length 1 (linear.c). The model has a map. */
 void bdml_model_affine(const bdml_model *model, double *a, double *b);
-/* Map the prepared training points and keep them, unless `keep` is no, or auto and they are many. */
+/* Map the prepared training points and keep them, unless `keep` is no, or auto and they are many. x: those of this rank where they
+ * are dealt out, else all n. */
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
-                                   int64_t n, const double *x, const int32_t *y);
+                                   const bdml_spread *over, int64_t n, const double *x,
+                                   const int32_t *y);
 
 /* Into the description under `key`, taking the value over; BDML_ERR_MEMORY also when value is NULL. */
 bdml_status bdml_model_tell(bdml_handle *h, bdml_model *model, const char *key, json_t *value);

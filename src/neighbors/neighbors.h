@@ -31,6 +31,12 @@ bdml_status bdml_knn_search_from(bdml_handle *h, const bdml_neighbor_options *o,
                                  const bdml_rows *rows, const bdml_rows *queries, int k,
                                  const int32_t *guess, int32_t *index);
 
+/* The same where rows are dealt out: rows, those of this rank; y, the classes of all rows, or NULL; queries, any of this
+ * rank's own. Blocks of rows go around the ring of the ranks, which all call it. index: numbers of all rows. (ring.c) */
+bdml_status bdml_knn_ring(bdml_handle *h, const bdml_neighbor_options *o, const bdml_spread *over,
+                          const bdml_rows *rows, const int32_t *y, const bdml_rows *queries,
+                          bdml_restrict which, int k, int32_t *index, double *distance);
+
 /* ---- votes (vote.c) ------------------------------------------------------------------------------------ */
 
 /* Majority vote of `votes` neighbours, nearest first, -1: no more; a tie goes to the class of the nearest

@@ -48,6 +48,29 @@ static void name_twins(bdml_handle *h, const bdml_dataset *data, int64_t i, int6
              data->class_name[data->y[j]]);
 }
 
+/* Of all rows. Where they are dealt out, hashes go around instead of rows: two of n rows that differ have the same one with
+ * probability n^2 / 2^65. */
+static bdml_status hash_rows(bdml_handle *h, const bdml_dataset *data, hashed *list)
+{
+    bdml_status status = BDML_OK;
+    const bdml_spread *over = data->over;
+    int64_t first = bdml_spread_first(over), held = bdml_spread_held(over, data->n);
+    double *each = NULL;
+
+    for (int64_t i = 0; i < held; i++) {
+        const double *x = data->x + (size_t)i * (size_t)data->d;
+        list[first + i] = (hashed){hash_row(data->d, x), first + i};
+    }
+    if (!over) return BDML_OK;
+    BDML_NEW(h, each, over->comm->size);
+    for (int k = 0; k < over->comm->size; k++)
+        each[k] = (double)(over->start[k + 1] - over->start[k]);
+    bdml_comm_gather(over->comm, each, sizeof *list, list);
+done:
+    free(each);
+    return status;
+}
+
 bdml_status bdml_check_twins(bdml_handle *h, const bdml_dataset *data, int64_t *count)
 {
     bdml_status status = BDML_OK;
@@ -57,13 +80,13 @@ bdml_status bdml_check_twins(bdml_handle *h, const bdml_dataset *data, int64_t *
 
     *count = 0;
     BDML_NEW(h, list, n);
-    for (int64_t i = 0; i < n; i++)
-        list[i] = (hashed){hash_row(d, data->x + (size_t)i * (size_t)d), i};
+    BDML_GO(hash_rows(h, data, list));
     qsort(list, (size_t)n, sizeof *list, by_hash);
     for (int64_t k = 1; k < n; k++) { /* head: the first row of the vector that k repeats */
         int64_t i = list[head].row, j = list[k].row;
         bool same = list[k].hash == list[head].hash &&
-                    same_row(d, data->x + (size_t)i * (size_t)d, data->x + (size_t)j * (size_t)d);
+                    (data->over ||
+                     same_row(d, data->x + (size_t)i * (size_t)d, data->x + (size_t)j * (size_t)d));
         if (!same) {
             head = k;
         } else if (data->y[i] != data->y[j]) {
@@ -87,6 +110,10 @@ bdml_status bdml_check_far(bdml_handle *h, const bdml_dataset *data, const bdml_
     size_t d = (size_t)data->d;
     *count = 0;
     if (!looked) return BDML_ERR_MEMORY;
+    if (data->over) { /* files of constraints are read with all rows: bdml_train_takes_parts */
+        free(looked);
+        return bdml_dataset_need_all(h, data, "a file of constraints");
+    }
     for (int64_t t = 0; t < c->m; t++) {
         int32_t p = c->far[t];
         if (looked[p]) continue;

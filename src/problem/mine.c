@@ -6,8 +6,8 @@
  *
  * and, beside these, random points of other classes. Of rule class, where asked for, only the triplets whose margin is
  * missed or not far from it. All points are anchors, or a random few; each rank of the handle
- * looks for the neighbours of its stretch of them, and gets those that the others found: the pairs of one rank, in the same
- * order but for those of rule ball. */
+ * looks for the neighbours of its stretch of them, or where rows are dealt out of those that it holds, and gets those that the
+ * others found: the pairs of one rank, in the same order but for those of rule ball. */
 #include "problem/problem.h"
 #include "linalg/linalg.h"
 
@@ -19,15 +19,16 @@ static const uint64_t STREAM_IMPOSTORS = (uint64_t)1 << 40;
 
 typedef struct miner {
     const bdml_mining *how;
+    const bdml_spread *over;
     int64_t n;
     int d;
-    const double *x;
+    const double *x; /* rows that are here */
     int64_t ld;
     const int32_t *y;
     int32_t *order;  /* all anchors first, ascending */
     int64_t anchors; /* of this rank, */
     const int32_t *anchor;
-    double *q; /* their rows and classes, where they are not all rows */
+    double *q; /* their rows and classes, where they are not all rows that are here */
     int32_t *q_label;
     bdml_lists lists;
     bdml_pairs sides; /* of triplets: (i, target), (i, impostor), ... */
@@ -41,19 +42,27 @@ static int by_number(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
+/* Of `count` anchors, ascending, those of this rank: its stretch of them, or those whose rows it holds. */
+static bdml_stretch own_anchors(const bdml_handle *h, const miner *s, const int32_t *order,
+                                int64_t count)
+{
+    if (!s->over) return bdml_comm_stretch(h->comm, h->comm->rank, count);
+    int64_t first = bdml_spread_first(s->over), end = first + bdml_spread_held(s->over, s->n);
+    bdml_stretch own = {0, 0};
+    while (own.first < count && order[own.first] < first) own.first++;
+    for (own.end = own.first; own.end < count && order[own.end] < end;) own.end++;
+    return own;
+}
+
 static bdml_status choose_anchors(bdml_handle *h, miner *s)
 {
     bdml_status status = BDML_OK;
     int32_t *order = NULL;
     bool all = s->how->anchors <= 0 || s->how->anchors >= s->n;
     int64_t count = all ? s->n : s->how->anchors;
-    bdml_stretch own = bdml_comm_stretch(h->comm, h->comm->rank, count);
     BDML_NEW(h, order, s->n);
     for (int64_t i = 0; i < s->n; i++) order[i] = (int32_t)i;
     s->order = order;
-    s->anchor = order + own.first;
-    s->anchors = own.end - own.first;
-    if (s->anchors == s->n) return BDML_OK;
     bdml_rng r = bdml_rng_make(s->how->seed, STREAM_ANCHORS);
     for (int64_t a = 0; !all && a < count; a++) { /* the start of a shuffle */
         int64_t b = a + (int64_t)bdml_rng_below(&r, (uint64_t)(s->n - a));
@@ -61,11 +70,16 @@ static bdml_status choose_anchors(bdml_handle *h, miner *s)
         order[a] = order[b];
         order[b] = t;
     }
-    qsort(order, (size_t)count, sizeof *order, by_number);
+    if (!all) qsort(order, (size_t)count, sizeof *order, by_number);
+    bdml_stretch own = own_anchors(h, s, order, count);
+    s->anchor = order + own.first;
+    s->anchors = own.end - own.first;
+    if (s->anchors == bdml_spread_held(s->over, s->n)) return BDML_OK;
     BDML_NEW(h, s->q, (size_t)s->anchors * (size_t)s->d);
     BDML_NEW(h, s->q_label, s->anchors);
     for (int64_t a = 0; a < s->anchors; a++) {
-        memcpy(s->q + (size_t)a * (size_t)s->d, s->x + (size_t)s->anchor[a] * (size_t)s->ld,
+        int64_t here = s->anchor[a] - bdml_spread_first(s->over);
+        memcpy(s->q + (size_t)a * (size_t)s->d, s->x + (size_t)here * (size_t)s->ld,
                sizeof *s->q * (size_t)s->d);
         s->q_label[a] = s->y[s->anchor[a]];
     }
@@ -116,19 +130,29 @@ static void free_found(found *f)
     free(f->distance);
 }
 
-/* The k nearest rows of every anchor. Anchors that are given as queries find themselves too: one
- * more is asked for, and each_neighbor leaves out the anchor. */
+/* The k nearest rows of every anchor. Anchors that are given as queries, as they are where rows are dealt out, find
+ * themselves too: one more is asked for, and add_found leaves out the anchor. */
 static bdml_status find(bdml_handle *h, const miner *s, bdml_restrict which, int k, found *f)
 {
     bdml_status status = BDML_OK;
-    bool extra = s->q && which != BDML_OTHER_CLASS;
+    bool asked = s->q || s->over, extra = asked && which != BDML_OTHER_CLASS;
     f->width = (int)BDML_MIN((int64_t)k + extra, s->n);
     BDML_NEW(h, f->index, (size_t)s->anchors * (size_t)f->width);
     BDML_NEW(h, f->distance, (size_t)s->anchors * (size_t)f->width);
-    const bdml_rows rows = {.n = s->n, .d = s->d, .ld = s->ld, .x = s->x, .y = s->y};
-    const bdml_rows anchors = {.n = s->anchors, .d = s->d, .ld = s->d, .x = s->q, .y = s->q_label};
-    BDML_GO(bdml_knn_search(h, &s->how->search, &rows, s->q ? &anchors : NULL, which, f->width,
-                            f->index, f->distance));
+    const bdml_rows rows = {.n = bdml_spread_held(s->over, s->n),
+                            .d = s->d,
+                            .ld = s->ld,
+                            .x = s->x,
+                            .y = s->y + bdml_spread_first(s->over)};
+    bdml_rows anchors = rows;
+    if (s->q)
+        anchors = (bdml_rows){.n = s->anchors, .d = s->d, .ld = s->d, .x = s->q, .y = s->q_label};
+    if (s->over)
+        status = bdml_knn_ring(h, &s->how->search, s->over, &rows, s->y, &anchors, which, f->width,
+                               f->index, f->distance);
+    else
+        status = bdml_knn_search(h, &s->how->search, &rows, s->q ? &anchors : NULL, which, f->width,
+                                 f->index, f->distance);
 done:
     return status;
 }
@@ -360,13 +384,22 @@ static bdml_status nothing_found(bdml_handle *h, const miner *s)
 bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                       const int32_t *y, const bdml_mining *how, bdml_constraints **out)
 {
+    return bdml_mine_spread(h, NULL, n, d, x, ld, y, how, out);
+}
+
+bdml_status bdml_mine_spread(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
+                             const double *x, int64_t ld, const int32_t *y, const bdml_mining *how,
+                             bdml_constraints **out)
+{
     bdml_status status = BDML_OK;
-    miner s = {.how = how, .n = n, .d = d, .x = x, .ld = ld, .y = y};
+    miner s = {.how = how, .over = over, .n = n, .d = d, .x = x, .ld = ld, .y = y};
 
     *out = NULL;
     if (n < 2 || n > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA, "constraints need from 2 to %d points, got %lld",
                          INT32_MAX, (long long)n);
+    if (over && how->rule == BDML_RULE_BALL)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "rule ball needs all rows on every rank");
     if (how->targets < 1)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "targets must be at least 1, got %d", how->targets);
     bdml_la_enter(h);

@@ -65,7 +65,8 @@ bdml_status bdml_constraints_copy(bdml_handle *h, const bdml_constraints *c,
 typedef struct bdml_share {
     int64_t first;
     bdml_constraints *c;
-    int64_t *row; /* row[i]: row i of the share, as a row of the data */
+    int64_t *row;       /* row[i]: row i of the share, as a row of the data */
+    unsigned char *own; /* of each: 1 when the share of no rank before names it */
 } bdml_share;
 bdml_status bdml_share_make(bdml_handle *h, const bdml_comm *comm, const bdml_constraints *c,
                             bdml_share *out);
@@ -127,6 +128,10 @@ bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_options *o,
  * that leaves no constraint at all. */
 bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                       const int32_t *y, const bdml_mining *how, bdml_constraints **out);
+/* The same where rows are dealt out (x: those of this rank; over NULL: all are here), but for rule ball. */
+bdml_status bdml_mine_spread(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
+                             const double *x, int64_t ld, const int32_t *y, const bdml_mining *how,
+                             bdml_constraints **out);
 /* Add to `lists` the impostors of the anchors in the ball of their farthest target (rule ball). */
 bdml_status bdml_mine_ball(bdml_handle *h, const bdml_neighbor_options *o, int64_t n, int d,
                            const double *x, int64_t ld, const int32_t *y, int64_t anchors,

@@ -43,6 +43,17 @@ done:
     return status;
 }
 
+/* Mark the rows that these target pairs and constraints name. */
+static void mark_rows(const bdml_constraints *c, bdml_stretch t, bdml_stretch k, int32_t *row)
+{
+    for (int64_t i = k.first; i < k.end; i++)
+        row[c->pi[c->target[i]]] = row[c->pj[c->target[i]]] = 1;
+    for (int64_t i = t.first; i < t.end; i++) {
+        row[c->pi[c->far[i]]] = row[c->pj[c->far[i]]] = 1;
+        if (c->near[i] >= 0) row[c->pi[c->near[i]]] = row[c->pj[c->near[i]]] = 1;
+    }
+}
+
 bdml_status bdml_share_make(bdml_handle *h, const bdml_comm *comm, const bdml_constraints *c,
                             bdml_share *out)
 {
@@ -69,7 +80,11 @@ bdml_status bdml_share_make(bdml_handle *h, const bdml_comm *comm, const bdml_co
     BDML_NEW(h, out->row, out->c->n);
     for (int64_t i = 0; i < c->n; i++)
         if (row[i] >= 0) out->row[row[i]] = i;
-    status = fill(h, c, t, k, pair, row, out->c);
+    BDML_GO(fill(h, c, t, k, pair, row, out->c));
+    BDML_NEW(h, out->own, out->c->n);
+    memset(row, 0, sizeof *row * (size_t)c->n);
+    mark_rows(c, (bdml_stretch){0, t.first}, (bdml_stretch){0, k.first}, row);
+    for (int64_t i = 0; i < out->c->n; i++) out->own[i] = !row[out->row[i]];
 done:
     free(pair);
     free(row);
@@ -81,5 +96,6 @@ void bdml_share_free(bdml_share *s)
 {
     bdml_free_constraints(s->c);
     free(s->row);
+    free(s->own);
     *s = (bdml_share){0};
 }

@@ -15,10 +15,10 @@ typedef struct writer {
     size_t size, capacity;
     const bdml_model *model;
     const bdml_evidence *e;
-    const bdml_dataset *data;
-    int dim;       /* of the points that the metric acts on */
-    double *b;     /* q x dim, or NULL */
-    int32_t *used; /* of each data row: 1 when the certificate needs it */
+    const bdml_proof_rows *rows;
+    const int32_t *y; /* of the rows, which are all, or NULL */
+    int dim;          /* of the points that the metric acts on */
+    double *b;        /* q x dim, or NULL */
 } writer;
 
 static bdml_status put(writer *w, const char *fmt, ...) BDML_PRINTF(2, 3);
@@ -92,7 +92,7 @@ static bdml_status put_problem(writer *w)
 static bdml_status put_preparation(writer *w)
 {
     const bdml_prepare *p = &w->model->prepare;
-    BDML_TRY(put(w, "data %lld %d\n", (long long)w->data->n, p->d_in));
+    BDML_TRY(put(w, "data %lld %d\n", (long long)w->rows->n, p->d_in));
     BDML_TRY(put(w, p->fill ? "missing\n" : "missing none\n"));
     if (p->fill) BDML_TRY(put_numbers(w, 1, p->d_in, p->fill));
     BDML_TRY(put(w, p->scale == BDML_SCALE_UNIT ? "unit yes\n" : "unit no\n"));
@@ -106,26 +106,17 @@ static bdml_status put_preparation(writer *w)
 
 static bdml_status put_rows(writer *w)
 {
-    const bdml_constraints *c = w->e->constraints;
-    bool within = w->e->claim != BDML_CLAIM_INFEASIBLE && w->e->pull == BDML_PULL_WITHIN;
-    long long count = 0;
-    int d = w->data->d;
-    for (int64_t k = 0; k < c->pairs; k++) w->used[c->pi[k]] = w->used[c->pj[k]] = 1;
-    for (int64_t i = 0; i < w->data->n; i++) count += w->used[i] |= within;
-    BDML_TRY(put(w, "rows %lld\n", count));
-    for (int64_t i = 0; i < w->data->n; i++) {
-        if (!w->used[i]) continue;
+    const bdml_proof_rows *r = w->rows;
+    int64_t d = w->model->prepare.d_in;
+    BDML_TRY(put(w, "rows %lld\n", (long long)r->count));
+    for (int64_t i = 0; i < r->count; i++) {
         BDML_TRY(bdml_leave_check(w->h, "proof"));
-        BDML_TRY(put(w, "%lld ", (long long)i));
-        for (int j = 0; j < d; j++) {
-            double x = w->data->x[i * d + j];
-            if (isnan(x)) x = w->model->prepare.fill[j];
-            BDML_TRY(put_number(w, x, j + 1 < d ? ' ' : '\n'));
-        }
+        BDML_TRY(put(w, "%lld ", (long long)r->row[i]));
+        BDML_TRY(put_numbers(w, 1, d, r->x + i * d));
     }
-    if (!within) return put(w, "classes none\n");
-    BDML_TRY(put(w, "classes %lld\n", (long long)w->data->n));
-    for (int64_t i = 0; i < w->data->n; i++) BDML_TRY(put(w, "%d\n", w->data->y[i]));
+    if (!w->y) return put(w, "classes none\n");
+    BDML_TRY(put(w, "classes %lld\n", (long long)r->n));
+    for (int64_t i = 0; i < r->n; i++) BDML_TRY(put(w, "%d\n", w->y[i]));
     return BDML_OK;
 }
 
@@ -162,18 +153,19 @@ static bdml_status put_evidence(writer *w)
 
 /* ---- entry ------------------------------------------------------------------------------------------- */
 
-bdml_status bdml_certificate_text(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
-                                  const bdml_dataset *data, char **text, size_t *size)
+bdml_status bdml_certificate_of_rows(bdml_handle *h, const bdml_model *model,
+                                     const bdml_evidence *e, const bdml_proof_rows *rows,
+                                     const int32_t *y, char **text, size_t *size)
 {
     bdml_status status = BDML_OK;
     writer w = {.h = h,
                 .model = model,
                 .e = e,
-                .data = data,
+                .rows = rows,
+                .y = y,
                 .dim = e->reference ? e->reference_rows : model->d};
 
-    BDML_NEW(h, w.used, data->n);
-    if (is_bracket(e)) BDML_GO(bdml_map_inside(h, model, e, data, &w.b));
+    if (is_bracket(e)) BDML_GO(bdml_map_inside(h, model, e, rows, &w.b));
     BDML_GO(put_problem(&w));
     BDML_GO(put_preparation(&w));
     BDML_GO(put_rows(&w));
@@ -184,7 +176,19 @@ bdml_status bdml_certificate_text(bdml_handle *h, const bdml_model *model, const
     w.text = NULL;
 done:
     free(w.text);
-    free(w.used);
     free(w.b);
+    return status;
+}
+
+bdml_status bdml_certificate_text(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                                  const bdml_dataset *data, char **text, size_t *size)
+{
+    bool all = bdml_objective_is_scatter(e);
+    bdml_proof_rows rows;
+    BDML_TRY(bdml_dataset_need_all(h, data, "a certificate"));
+    BDML_TRY(bdml_proof_rows_take(h, model, e, data, all, &rows));
+    bdml_status status =
+        bdml_certificate_of_rows(h, model, e, &rows, all ? data->y : NULL, text, size);
+    bdml_proof_rows_free(&rows);
     return status;
 }

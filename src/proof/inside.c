@@ -18,13 +18,12 @@ typedef struct inside {
     bdml_handle *h;
     const bdml_model *model;
     const bdml_evidence *e;
-    const bdml_dataset *data;
-    int dim;   /* of the points that the metric acts on */
-    int rows;  /* of b */
-    double *b; /* rows x dim */
-    long double
-        *p;     /* hard margins: n x dim points of the rows that have one, less the first row's */
-    bool *used; /* of each data row: it has one */
+    const bdml_proof_rows *data;
+    int dim;        /* of the points that the metric acts on */
+    int rows;       /* of b */
+    double *b;      /* rows x dim */
+    int64_t *i, *j; /* of each pair: places of its rows */
+    long double *p; /* hard margins: points of the rows, dim each, less the first row's */
 } inside;
 
 /* ---- points --------------------------------------------------------------------------------------- */
@@ -42,17 +41,19 @@ static bdml_status make_points(inside *w)
 
     BDML_NEW(w->h, u, columns);
     BDML_NEW(w->h, v, middle);
-    BDML_NEW(w->h, w->p, (size_t)w->data->n * dim);
-    BDML_NEW(w->h, w->used, w->data->n);
-    for (int64_t k = 0; k < c->pairs; k++) w->used[c->pi[k]] = w->used[c->pj[k]] = true;
-    for (int64_t i = 0; i < w->data->n; i++) {
-        if (!w->used[i]) continue;
+    BDML_NEW(w->h, w->p, (size_t)w->data->count * dim);
+    BDML_NEW(w->h, w->i, c->pairs);
+    BDML_NEW(w->h, w->j, c->pairs);
+    for (int64_t k = 0; k < c->pairs; k++) {
+        w->i[k] = bdml_proof_rows_place(w->data, c->pi[k]);
+        w->j[k] = bdml_proof_rows_place(w->data, c->pj[k]);
+    }
+    for (int64_t i = 0; i < w->data->count; i++) {
         BDML_GO(bdml_leave_check(w->h, "proof"));
         const double *x = w->data->x + i * prep->d_in;
         long double norm = 0.0L;
         for (size_t j = 0; j < columns; j++) {
-            double a = isnan(x[j]) ? prep->fill[j] : x[j], b = w->data->x[j];
-            if (isnan(b)) b = prep->fill[j];
+            double a = x[j], b = w->data->x[j];
             u[j] = prep->scale == BDML_SCALE_UNIT ? a : (long double)a - b;
             if (prep->width) u[j] /= prep->width[j];
             norm += u[j] * u[j];
@@ -116,7 +117,7 @@ static void cap_distortion(inside *w)
 
 /* |B (p_i - p_j)|^2 from the data themselves: the difference is formed first, and nothing cancels after. u, v: d_in
  * and d_out numbers of scratch. */
-static long double near_distance(const inside *w, int32_t i, int32_t j, long double *u,
+static long double near_distance(const inside *w, int64_t i, int64_t j, long double *u,
                                  long double *v)
 {
     const bdml_prepare *prep = &w->model->prepare;
@@ -125,7 +126,7 @@ static long double near_distance(const inside *w, int32_t i, int32_t j, long dou
     long double sum = 0.0L;
     for (size_t c = 0; c < columns; c++) {
         double a = w->data->x[(size_t)i * columns + c], b = w->data->x[(size_t)j * columns + c];
-        u[c] = (long double)(isnan(a) ? prep->fill[c] : a) - (isnan(b) ? prep->fill[c] : b);
+        u[c] = (long double)a - b;
         if (prep->width) u[c] /= prep->width[c];
     }
     for (size_t k = 0; k < middle; k++) {
@@ -155,21 +156,21 @@ static bdml_status pair_distances(inside *w, long double *distance)
     size_t d = (size_t)w->dim, q = (size_t)w->rows;
     long double *z = NULL, *u = NULL, *v = NULL;
 
-    BDML_NEW(w->h, z, (size_t)w->data->n * q);
+    BDML_NEW(w->h, z, (size_t)w->data->count * q);
     BDML_NEW(w->h, u, prep->d_in);
     BDML_NEW(w->h, v, prep->d_out);
-    for (size_t i = 0; i < (size_t)w->data->n; i++)
-        for (size_t r = 0; w->used[i] && r < q; r++)
+    for (size_t i = 0; i < (size_t)w->data->count; i++)
+        for (size_t r = 0; r < q; r++)
             for (size_t j = 0; j < d; j++) z[i * q + r] += w->b[r * d + j] * w->p[i * d + j];
     for (int64_t k = 0; k < c->pairs; k++) {
         long double size = 0.0L;
         for (size_t r = 0; r < q; r++) {
-            long double a = z[(size_t)c->pi[k] * q + r], b = z[(size_t)c->pj[k] * q + r];
+            long double a = z[(size_t)w->i[k] * q + r], b = z[(size_t)w->j[k] * q + r];
             distance[k] += (a - b) * (a - b);
             size += a * a + b * b;
         }
         if (distance[k] < CANCELLED * size && prep->scale != BDML_SCALE_UNIT)
-            distance[k] = near_distance(w, c->pi[k], c->pj[k], u, v);
+            distance[k] = near_distance(w, w->i[k], w->j[k], u, v);
     }
 done:
     free(z);
@@ -224,11 +225,11 @@ static bdml_status polish_map(inside *w)
 }
 
 bdml_status bdml_map_inside(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
-                            const bdml_dataset *data, double **b)
+                            const bdml_proof_rows *rows, double **b)
 {
     bdml_status status = BDML_OK;
     const double *map = e->reference ? e->map : model->l;
-    inside w = {.h = h, .model = model, .e = e, .data = data, .rows = model->q};
+    inside w = {.h = h, .model = model, .e = e, .data = rows, .rows = model->q};
 
     w.dim = e->reference ? e->reference_rows : model->d;
     size_t size = (size_t)w.rows * (size_t)w.dim;
@@ -240,6 +241,7 @@ bdml_status bdml_map_inside(bdml_handle *h, const bdml_model *model, const bdml_
 done:
     free(w.b);
     free(w.p);
-    free(w.used);
+    free(w.i);
+    free(w.j);
     return status;
 }

@@ -22,8 +22,25 @@ typedef struct bdml_proven {
     double reach;        /* infeasible: for every trace below */
 } bdml_proven;
 
-/* Prove that text as bdml-check does, by the same code. BDML_ERR_CANCELLED when the deadline ends it, or a
- * user who leaves. */
+/* What a claim says of the data: the rows in pairs, and the scatter of all rows where the objective is that. */
+typedef struct bdml_proof_rows {
+    int64_t n;            /* rows of the data */
+    int64_t count;        /* those in pairs, */
+    int64_t *row;         /* their numbers, ascending, */
+    double *x;            /* and they themselves, d each; missing values are filled in */
+    struct ball *scatter; /* dim x dim, or NULL */
+} bdml_proof_rows;
+/* Of the pairs of e, the preparation and the reference. All ranks call it where rows are dealt out, and all get the
+ * same. BDML_ERR_CANCELLED when the deadline ends it. */
+bdml_status bdml_proof_rows_make(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                                 const bdml_dataset *data, bdml_proof_rows *out);
+void bdml_proof_rows_free(bdml_proof_rows *r);
+
+/* Prove the claim as bdml-check proves its text, by the same code; but the scatter of all rows is made from the data and not from
+ * a text of all of them. BDML_ERR_CANCELLED when the deadline ends it, or a user who leaves. */
+bdml_status bdml_prove_rows(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                            const bdml_proof_rows *rows, bdml_proven *out);
+/* Both in one. */
 bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                        const bdml_dataset *data, bdml_proven *out);
 

@@ -1,5 +1,5 @@
 /* prove.c - the certificate of a claim before the prover of bdml-check. */
-#include "proof/proof.h"
+#include "proof/internal.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct attempt {
 
 /* A user who stops a solve gets the proof of what it found; the clock ends that, and a user who leaves. Asked by any
  * thread: the first one asks the user. */
-static bool is_late(void *user)
+bool bdml_proof_is_late(void *user)
 {
     bdml_handle *h = user;
     bool leaves = omp_get_thread_num() == 0 ? bdml_leaves(h, "proof") : h->leaving;
@@ -52,8 +52,8 @@ static bdml_proven outcome(const attempt *a)
     return out;
 }
 
-bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
-                       const bdml_dataset *data, bdml_proven *out)
+bdml_status bdml_prove_rows(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                            const bdml_proof_rows *rows, bdml_proven *out)
 {
     bdml_status status = BDML_OK;
     attempt *a = NULL;
@@ -62,9 +62,10 @@ bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evide
     FILE *f = NULL;
 
     BDML_NEW(h, a, 1);
-    a->k.stop = is_late;
+    a->k.stop = bdml_proof_is_late;
     a->k.user = h;
-    BDML_GO(bdml_certificate_text(h, model, e, data, &text, &size));
+    a->k.scatter = rows->scatter;
+    BDML_GO(bdml_certificate_of_rows(h, model, e, rows, NULL, &text, &size));
     f = fmemopen(text, size, "r");
     if (!f) {
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory for the certificate");
@@ -73,7 +74,7 @@ bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evide
     /* About one product with a d x d matrix for each point and constraint; a small problem is done before a second
      * thread is awake. */
     double d = model->d;
-    a->k.threads = bdml_threads_for(h, (double)(data->n + e->constraints->m) * d * d);
+    a->k.threads = bdml_threads_for(h, (double)(rows->count + e->constraints->m) * d * d);
     prove_text(a, f);
     if (a->refused) BDML_GO(bdml_leave_check(h, "proof"));
     *out = outcome(a);
@@ -82,5 +83,15 @@ done:
     if (a) check_free(&a->k);
     free(a);
     free(text);
+    return status;
+}
+
+bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
+                       const bdml_dataset *data, bdml_proven *out)
+{
+    bdml_proof_rows rows;
+    BDML_TRY(bdml_proof_rows_make(h, model, e, data, &rows));
+    bdml_status status = bdml_prove_rows(h, model, e, &rows, out);
+    bdml_proof_rows_free(&rows);
     return status;
 }

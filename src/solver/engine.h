@@ -27,6 +27,8 @@ typedef struct bdml_statement {
     const double *x;
     int64_t ld;
     const bdml_constraints *c;
+    const unsigned char
+        *first; /* of each row: no rank before has it; NULL: rows are one rank's own */
 } bdml_statement;
 
 struct bdml_problem {

@@ -1,6 +1,8 @@
 /* identity.c - what a state is tied to: points, constraints, objective, start and settings, each as
  * numbers that can be compared, so that a refusal can say what is different. Limits are left out: a
- * solve may go on with others. */
+ * solve may go on with others. What sums over ranks are taken of (points that are prepared by means, the objective, a metric
+ * to start from) has other last digits on another number of ranks: over ranks it is not known, and matches anything. The
+ * data themselves are compared by checkpoints. */
 #include "solver/engine.h"
 
 /* Places of the identity. A fingerprint takes two: its halves are exact as doubles. */
@@ -81,14 +83,15 @@ static uint64_t constraints_hash(const bdml_constraints *c)
 
 void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, double *identity)
 {
+    bool alone = p->comm->size == 1;
     size_t d = (size_t)p->d, metric = p->form->row_ops->size(p->d, 0), m = (size_t)p->stated.c->m;
     memset(identity, 0, sizeof *identity * BDML_IDENTITY_SIZE);
     identity[SIZE_N] = (double)p->stated.n;
     identity[SIZE_D] = p->d;
-    put_hash(identity + POINTS, points_hash(p));
+    if (alone) put_hash(identity + POINTS, points_hash(p));
     identity[CONSTRAINT_COUNT] = (double)p->stated.c->m;
     put_hash(identity + CONSTRAINTS, constraints_hash(p->stated.c));
-    put_hash(identity + OBJECTIVE, mix_doubles(1, d * d, p->objective));
+    if (alone) put_hash(identity + OBJECTIVE, mix_doubles(1, d * d, p->objective));
     identity[DIAGONAL] = p->form == &bdml_diagonal_form;
     identity[SET] = (double)s->set;
     identity[DISTORTION] = s->K;
@@ -99,17 +102,35 @@ void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, dou
     identity[SOFTNESS] = s->hard || s->C > 0.0 ? 0.0 : s->softness;
     identity[WEIGHT] = s->hard ? 0.0 : s->C;
     identity[GAP] = s->gap;
-    put_hash(identity + START,
-             mix_doubles(mix_doubles(2, metric, s->warm_metric), m, s->warm_multiplier));
+    if (alone)
+        put_hash(identity + START,
+                 mix_doubles(mix_doubles(2, metric, s->warm_metric), m, s->warm_multiplier));
     if (s->set == BDML_SET_HULL || s->set == BDML_SET_RANK)
         put_hash(identity + SPECTRUM, mix_doubles((uint64_t)s->rank, (size_t)s->rank, s->spectrum));
 }
 
+/* Hashes that are not known over ranks. */
+static const int summed[] = {POINTS, OBJECTIVE, START};
+
+/* Of what any number of ranks knows to the bit. */
 uint64_t bdml_problem_fingerprint(const bdml_problem *p, const bdml_solve_settings *s)
 {
     double identity[BDML_IDENTITY_SIZE];
     bdml_identity_make(p, s, identity);
+    for (size_t k = 0; k < sizeof summed / sizeof *summed; k++)
+        identity[summed[k]] = identity[summed[k] + 1] = 0.0;
+    identity[WEIGHT] = 0.0;
     return mix_doubles(3, BDML_IDENTITY_SIZE, identity);
+}
+
+/* A weight is made of sums over constraints. */
+static const double ROUNDING = 1e-9;
+
+static bool is_unknown(const double *identity, int at)
+{
+    for (size_t k = 0; k < sizeof summed / sizeof *summed; k++)
+        if (summed[k] == at) return identity[at] == 0.0 && identity[at + 1] == 0.0;
+    return false;
 }
 
 bdml_status bdml_identity_check(bdml_handle *h, const double *now, const double *then)
@@ -141,7 +162,8 @@ bdml_status bdml_identity_check(bdml_handle *h, const double *now, const double 
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
         int at = part[k].at;
         bool same = now[at] == then[at] && (part[k].numbers == 1 || now[at + 1] == then[at + 1]);
-        if (same) continue;
+        if (same || is_unknown(now, at) || is_unknown(then, at)) continue;
+        if (at == WEIGHT && fabs(now[at] - then[at]) <= ROUNDING * fabs(then[at])) continue;
         if (part[k].hash)
             return bdml_fail(
                 h, BDML_ERR_ARGUMENT,

@@ -11,27 +11,37 @@
  * depend on each other in the text of a file do so only to its digits (Segment: 1e-12). */
 static const double ABSENT = 1e-11;
 
-/* Centred points that occur in pairs, d x count, and their number. */
+/* Rows of this rank that occur in pairs: each is that of one rank, where all know who names it. */
+static void mark_points(const bdml_problem *p, unsigned char *used)
+{
+    for (int64_t q = 0; q < p->c->pairs; q++) used[p->c->pi[q]] = used[p->c->pj[q]] = 1;
+    for (int64_t i = 0; p->stated.first && i < p->n; i++) used[i] &= p->stated.first[i];
+}
+
+/* Centred points that occur in pairs, d x count, and their number: about the mean of those of all ranks, so that the span does
+ * not depend on their number, or of this rank's own, where others may have them too. */
 static bdml_status gather(bdml_handle *h, const bdml_problem *p, double **out, int64_t *count)
 {
     bdml_status status = BDML_OK;
     unsigned char *used = NULL;
-    double *x = NULL, *mean = NULL;
+    double *x = NULL, *mean = NULL, all;
     int d = p->d;
 
     *count = 0;
     BDML_NEW(h, used, p->n);
     BDML_NEW(h, mean, d);
-    for (int64_t q = 0; q < p->c->pairs; q++) used[p->c->pi[q]] = used[p->c->pj[q]] = 1;
+    mark_points(p, used);
     for (int64_t i = 0; i < p->n; i++) *count += used[i];
+    all = (double)*count;
+    if (p->stated.first) all = bdml_comm_total(p->comm, all);
     BDML_NEW(h, x, *count * d);
     int64_t k = 0;
     for (int64_t i = 0; i < p->n; i++) {
         if (!used[i]) continue;
         memcpy(COL(x, d, k++), p->x + (size_t)i * (size_t)p->ld, sizeof *x * (size_t)d);
-        for (int j = 0; j < d; j++)
-            mean[j] += p->x[(size_t)i * (size_t)p->ld + (size_t)j] / (double)*count;
+        for (int j = 0; j < d; j++) mean[j] += p->x[(size_t)i * (size_t)p->ld + (size_t)j] / all;
     }
+    if (p->stated.first) bdml_comm_sum(p->comm, d, mean);
     for (k = 0; k < *count; k++)
         for (int j = 0; j < d; j++) COL(x, d, k)[j] -= mean[j];
     *out = x;
@@ -43,8 +53,7 @@ done:
     return status;
 }
 
-/* Scatter of the points, those of a rank about their own mean: it spans the differences of their
- * pairs. With the given objective added in, so that its range is in the span too. */
+/* Scatter of the points: it spans the differences of their pairs. With the given objective added in, so that its range is in the span too. */
 static bdml_status scatter(bdml_handle *h, const bdml_problem *p, double *s)
 {
     const double *objective = p->objective;

@@ -79,13 +79,13 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out)
 {
-    const bdml_statement own = {n, x, ld, c};
+    const bdml_statement own = {n, x, ld, c, NULL};
     return bdml_problem_build(h, comm, d, &own, objective, form_of(diagonal), true, out);
 }
 
-bdml_status bdml_problem_new_shared(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                                    const bdml_constraints *c, const double *objective,
-                                    bool diagonal, bdml_problem **out)
+bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
+                                    const double *x, int64_t ld, const bdml_constraints *c,
+                                    const double *objective, bool diagonal, bdml_problem **out)
 {
     bdml_status status = BDML_OK;
     bdml_share share = {0};
@@ -95,11 +95,10 @@ bdml_status bdml_problem_new_shared(bdml_handle *h, int64_t n, int d, const doub
     *out = NULL;
     BDML_GO(bdml_share_make(h, h->comm, c, &share));
     BDML_NEW(h, own, (size_t)share.c->n * (size_t)d);
-    for (int64_t i = 0; i < share.c->n; i++)
-        memcpy(COL(own, d, i), x + (size_t)share.row[i] * (size_t)ld, sizeof *own * (size_t)d);
-    BDML_GO(bdml_problem_new_split(h, h->comm, share.c->n, d, own, d, share.c, objective, diagonal,
-                                   out));
-    (*out)->stated = (bdml_statement){n, x, ld, c};
+    BDML_GO(bdml_spread_fetch(h, over, d, x, ld, share.c->n, share.row, own));
+    const bdml_statement here = {share.c->n, own, d, share.c, share.own};
+    BDML_GO(bdml_problem_build(h, h->comm, d, &here, objective, form_of(diagonal), true, out));
+    (*out)->stated = (bdml_statement){n, over ? NULL : x, ld, c, NULL};
     (*out)->share = share;
     (*out)->share_x = own;
     share = (bdml_share){0};
@@ -113,13 +112,13 @@ done:
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                    const bdml_constraints *c, bool diagonal, bdml_problem **out)
 {
-    const bdml_statement own = {n, x, ld, c};
+    const bdml_statement own = {n, x, ld, c, NULL};
     return bdml_problem_build(h, &bdml_comm_serial, d, &own, NULL, form_of(diagonal), false, out);
 }
 
 bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p)
 {
-    const bdml_statement own = {p->n, p->x, p->ld, p->c};
+    const bdml_statement own = {p->n, p->x, p->ld, p->c, NULL};
     if (p->whole) return BDML_OK;
     BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, p->objective, p->form, false, &p->whole));
     p->whole->stated = p->stated;
@@ -147,6 +146,13 @@ const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld
     *n = p->stated.n;
     *ld = p->stated.ld;
     return p->stated.x;
+}
+
+const double *bdml_problem_held(const bdml_problem *p, int64_t *ld, const bdml_constraints **c)
+{
+    *ld = p->ld;
+    *c = p->c;
+    return p->x;
 }
 
 void bdml_problem_free(bdml_problem *p)

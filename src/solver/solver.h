@@ -137,10 +137,11 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out);
 /* The problem of bdml_problem_new, all of which every rank of the handle knows: each holds its share of the constraints
- * (problem/problem.h). Multipliers, proofs and states are those of all. */
-bdml_status bdml_problem_new_shared(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
-                                    const bdml_constraints *c, const double *objective,
-                                    bool diagonal, bdml_problem **out);
+ * (problem/problem.h), and copies of the rows that these name where rows are dealt out (x: those of this rank; over NULL: all
+ * are here). Multipliers, proofs and states are those of all. */
+bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
+                                    const double *x, int64_t ld, const bdml_constraints *c,
+                                    const double *objective, bool diagonal, bdml_problem **out);
 /* Never reduced to the span of the data. */
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                    const bdml_constraints *c, bool diagonal, bdml_problem **out);
@@ -151,6 +152,8 @@ void bdml_problem_free(bdml_problem *p);
 const bdml_operator *bdml_problem_operator(const bdml_problem *p);
 const bdml_matrix_ops *bdml_problem_matrices(const bdml_problem *p);
 const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld);
+/* The constraints that this rank holds, and the points that they name. */
+const double *bdml_problem_held(const bdml_problem *p, int64_t *ld, const bdml_constraints **c);
 
 /* Solve. The outcome "infeasible" and a solve stopped by a limit or the user are BDML_OK: r tells.
  * r is filled anew; free it after BDML_OK. */

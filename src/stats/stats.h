@@ -23,8 +23,9 @@ typedef struct bdml_rows {
 bdml_rows bdml_rows_gather(const bdml_rows *from, int64_t count, const int64_t *row, double *x,
                            int32_t *y);
 /* Rows of each class, and their means, classes rows of d; without y all rows are of one class. An empty class
- * has the mean 0. all: the mean of all rows, or NULL. */
-void bdml_class_means(const bdml_rows *rows, int64_t *count, double *mean, double *all);
+ * has the mean 0. all: the mean of all rows, or NULL. over: the ranks that have the other rows, or NULL: there are none. */
+bdml_status bdml_class_means(bdml_handle *h, const bdml_rows *rows, const bdml_spread *over,
+                             int64_t *count, double *mean, double *all);
 
 /* ---- scores over splits (student.c) ------------------------------------------------------------------ */
 

@@ -49,13 +49,15 @@ bdml_status bdml_fit_open(bdml_handle *h, const bdml_plan *plan, const bdml_trai
     *f = (bdml_fit){.h = h, .plan = plan, .t = t, .g_scale = 1.0, .anchors = ANCHORS};
     BDML_TRY(
         bdml_reference_make(h, &plan->o->methods, kind, &plan->file, t, shared, &f->reference));
-    return bdml_reference_apply(h, &f->reference, t->n, t->x, &f->p, &f->own_p);
+    return bdml_reference_apply(h, &f->reference, bdml_training_held(t), t->x, &f->p, &f->own_p);
 }
 
 bdml_status bdml_fit_pull(bdml_fit *f)
 {
-    const bdml_training *t = f->t;
-    bdml_training points = {t->n, f->reference.rows, f->p, t->y, t->classes, NULL, NULL};
+    bdml_training points = *f->t;
+    points.d = f->reference.rows;
+    points.x = f->p;
+    points.constraints = NULL;
     if (f->plan->pull != BDML_PULL_WITHIN) return BDML_OK;
     return bdml_within_pull(f->h, &points, &f->g, &f->g_scale);
 }
@@ -75,6 +77,7 @@ static bdml_dataset points_of(const bdml_fit *f)
                           .d = f->reference.rows,
                           .x = (double *)f->p,
                           .y = (int32_t *)t->y,
+                          .over = (bdml_spread *)t->over,
                           .classes = t->y ? t->classes : 0,
                           .class_name = (char **)f->plan->class_name};
 }
@@ -117,7 +120,8 @@ static bdml_status mine(const bdml_fit *f, const bdml_dataset *points, bool agai
         return bdml_mine_constraints_with(f->h, o, points, out);
     bdml_mining how =
         f->plan->source == BDML_FROM_RECIPE ? recipe_mining(f, again) : bdml_mining_from_options(o);
-    return bdml_mine(f->h, points->n, points->d, points->x, points->d, points->y, &how, out);
+    return bdml_mine_spread(f->h, points->over, points->n, points->d, points->x, points->d,
+                            points->y, &how, out);
 }
 
 bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *before, const double *m,
@@ -138,7 +142,7 @@ bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *befo
     } else {
         int r = points.d;
         BDML_GO(bdml_map_metric(f->h, r, m, &points.d, &l));
-        BDML_GO(bdml_map_points(f->h, points.d, r, l, points.n, points.x, &z));
+        BDML_GO(bdml_map_points(f->h, points.d, r, l, bdml_training_held(f->t), points.x, &z));
         points.x = z;
         BDML_GO(mine(f, &points, true, &more));
         BDML_GO(bdml_constraints_merge(f->h, before, more, own));
@@ -153,34 +157,51 @@ done:
 
 /* ---- weight ----------------------------------------------------------------------------------------------- */
 
-/* sum + |p_i - p_j|^2 of a pair. */
-static double add_length(const bdml_fit *f, const bdml_constraints *c, int32_t pair, double sum)
+/* What this rank holds of a problem. */
+typedef struct lengths {
+    int d;
+    const bdml_constraints *c;
+    const double *x;
+    int64_t ld;
+} lengths;
+
+/* |p_i - p_j|^2 of a pair. */
+static double length(const lengths *l, int32_t pair)
 {
-    size_t r = (size_t)f->reference.rows;
-    const double *a = f->p + (size_t)c->pi[pair] * r, *b = f->p + (size_t)c->pj[pair] * r;
-    for (size_t j = 0; j < r; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
+    double sum = 0.0;
+    const double *a = l->x + (size_t)l->c->pi[pair] * (size_t)l->ld,
+                 *b = l->x + (size_t)l->c->pj[pair] * (size_t)l->ld;
+    for (int j = 0; j < l->d; j++) sum += (a[j] - b[j]) * (a[j] - b[j]);
     return sum;
 }
 
 /* tr G: 1 for Sw / tr Sw. */
-static double pull_trace(const bdml_fit *f, const bdml_constraints *c)
+static double pull_trace(const bdml_fit *f, const bdml_constraints *c, const lengths *l)
 {
-    double sum = 0.0;
+    double sum = 0.0, rest = 0.0;
     if (f->g) return 1.0;
-    for (int64_t t = 0; t < c->targets; t++) sum = add_length(f, c, c->target[t], sum);
+    for (int64_t t = 0; t < l->c->targets; t++)
+        bdml_twofold_add(&sum, &rest, length(l, l->c->target[t]));
+    sum = bdml_comm_twofold(f->h->comm, sum, rest);
     return c->targets > 0 ? sum / (double)c->targets : 0.0;
 }
 
-/* Weight at which M = 0 stops being best among M = tI: tr G / (phi'(mu) mean <A_t,I>); 0 when no weight does. */
+/* Sums are of twice the precision, so that the weight is the same on any number of ranks.
+ *
+ * Weight at which M = 0 stops being best among M = tI: tr G / (phi'(mu) mean <A_t,I>); 0 when no weight does. c: the
+ * constraints of all ranks. */
 static double identity_threshold(const bdml_fit *f, const bdml_constraints *c,
-                                 const bdml_solve_settings *s)
+                                 const bdml_problem *problem, const bdml_solve_settings *s)
 {
-    double mean = 0.0, slope = s->loss == BDML_LOSS_HINGE ? 1.0 : 2.0 * s->margin;
-    for (int64_t t = 0; t < c->m; t++) {
-        mean += add_length(f, c, c->far[t], 0.0) / (double)c->m;
-        if (c->near[t] >= 0) mean -= add_length(f, c, c->near[t], 0.0) / (double)c->m;
+    double sum = 0.0, rest = 0.0, slope = s->loss == BDML_LOSS_HINGE ? 1.0 : 2.0 * s->margin;
+    lengths l = {.d = f->reference.rows};
+    l.x = bdml_problem_held(problem, &l.ld, &l.c);
+    for (int64_t t = 0; t < l.c->m; t++) {
+        bdml_twofold_add(&sum, &rest, length(&l, l.c->far[t]));
+        if (l.c->near[t] >= 0) bdml_twofold_add(&sum, &rest, -length(&l, l.c->near[t]));
     }
-    return mean > 0.0 ? pull_trace(f, c) * (1.0 / (slope * mean)) : 0.0;
+    double mean = bdml_comm_twofold(f->h->comm, sum, rest) / (double)c->m;
+    return mean > 0.0 ? pull_trace(f, c, &l) * (1.0 / (slope * mean)) : 0.0;
 }
 
 /* s->C; 0 leaves it to the solver. */
@@ -191,7 +212,7 @@ bdml_status bdml_fit_weigh(const bdml_fit *f, const bdml_constraints *c, bdml_pr
     bdml_solve_settings other = *s;
     s->softness = weight;
     if (s->hard || !problem || plan->weighing == BDML_WEIGH_BY_CAP) return BDML_OK;
-    double C0 = identity_threshold(f, c, s);
+    double C0 = identity_threshold(f, c, problem, s);
     if (plan->weighing == BDML_WEIGH_ALIKE) {
         for (int k = 0; k < plan->caps && !(C0 > 0.0 && isfinite(C0)); k++) {
             other.K = plan->cap[k];
@@ -226,7 +247,8 @@ bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool 
         s->gap = bdml_paper_from_options(&o->solve, &o->mwu).gap;
         return BDML_OK;
     }
-    return bdml_problem_new_shared(f->h, f->t->n, r, f->p, r, c, f->g, f->plan->diagonal, problem);
+    return bdml_problem_new_shared(f->h, f->t->over, f->t->n, r, f->p, r, c, f->g,
+                                   f->plan->diagonal, problem);
 }
 
 bdml_status bdml_widen(bdml_handle *h, int r, double **m)

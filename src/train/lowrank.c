@@ -113,7 +113,7 @@ static bdml_status choose_problem(joint *f)
     bdml_handle *h = f->h;
     const bdml_training *t = f->t;
     int d = f->reference.rows;
-    bdml_training whole = {t->n, d, f->p, t->y, t->classes, NULL, NULL};
+    bdml_training whole = {t->n, d, f->p, t->y, t->classes, NULL, NULL, NULL};
 
     BDML_GO(bdml_final_fit(h, &f->plan, &f->mapped, &f->final));
     f->c = f->final.sweep.last->c;

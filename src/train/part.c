@@ -97,6 +97,7 @@ static bdml_status take_rows(bdml_handle *h, const bdml_plan *plan, const bdml_t
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
     int64_t test = 0, a = 0, b = 0;
+    double *x = NULL; /* of all `rows` */
 
     BDML_GO(share(h, part));
     for (int64_t i = 0; i < rows; i++) test += number[i] == left_out;
@@ -104,18 +105,21 @@ static bdml_status take_rows(bdml_handle *h, const bdml_plan *plan, const bdml_t
     BDML_NEW(h, part->own_y, rows - test);
     BDML_NEW(h, part->own_vx, (size_t)test * d);
     BDML_NEW(h, part->own_vy, test);
+    BDML_NEW(h, x, t->over ? (size_t)rows * d : 0);
+    if (t->over) BDML_GO(bdml_spread_fetch(h, t->over, t->d, t->x, t->d, rows, row, x));
     for (int64_t i = 0; i < rows; i++) {
         bool out = number[i] == left_out;
         double *to = out ? part->own_vx + (size_t)b * d : part->own_x + (size_t)a * d;
-        memcpy(to, t->x + (size_t)row[i] * d, d * sizeof *to);
+        memcpy(to, t->over ? x + (size_t)i * d : t->x + (size_t)row[i] * d, d * sizeof *to);
         *(out ? &part->own_vy[b++] : &part->own_y[a++]) = t->y[row[i]];
     }
-    part->t = (bdml_training){a, t->d, part->own_x, part->own_y, t->classes, NULL, NULL};
+    part->t = (bdml_training){a, t->d, part->own_x, part->own_y, t->classes, NULL, NULL, NULL};
     part->test = b;
     part->vx = part->own_vx;
     part->vy = part->own_vy;
     status = count_rows(h, plan, t, part);
 done:
+    free(x);
     return status;
 }
 

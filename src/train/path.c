@@ -94,8 +94,8 @@ static bdml_status fill_part(bdml_handle *h, const bdml_options *o, const bdml_d
     a->y = b->y = NULL;
     part->vx = part->own_vx;
     part->test = b->n;
-    part->t =
-        (bdml_training){a->n, prepare.d_out, part->own_x, part->own_y, data->classes, NULL, NULL};
+    part->t = (bdml_training){a->n,          prepare.d_out, part->own_x, part->own_y,
+                              data->classes, NULL,          NULL,        NULL};
 done:
     bdml_prepare_free(&prepare);
     bdml_free_dataset(a);

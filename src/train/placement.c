@@ -1,7 +1,7 @@
 /* placement.c - what is wrong with the placement of data, for a message.
  *
  * Column by column: the median, and the median distance from it. A row that lies FAR times that distance away is
- * named when few do; many make another cluster, which scaling by the spread of a column brings nearer. */
+ * named when few do, of those that are here where rows are dealt out; many make another cluster, which scaling by the spread of a column brings nearer. */
 #include "train/placement.h"
 
 #include <inttypes.h>
@@ -42,11 +42,12 @@ bdml_status bdml_placement_help(bdml_handle *h, const bdml_dataset *data,
     int64_t worst_row = 0, far = 0;
     int worst_column = 0;
 
+    int64_t n = bdml_spread_held(data->over, data->n);
     text[0] = '\0';
-    BDML_NEW(h, v, data->n);
+    BDML_NEW(h, v, n);
     for (int j = 0; j < data->d; j++) {
         int64_t count = 0;
-        for (int64_t i = 0; i < data->n; i++) {
+        for (int64_t i = 0; i < n; i++) {
             double x = data->x[i * data->d + j];
             if (isfinite(x)) v[count++] = x;
         }
@@ -55,7 +56,7 @@ bdml_status bdml_placement_help(bdml_handle *h, const bdml_dataset *data,
         if (!(usual > 0.0)) continue;
         least = BDML_MIN(least, usual);
         most = BDML_MAX(most, usual);
-        for (int64_t i = 0; i < data->n; i++) {
+        for (int64_t i = 0; i < n; i++) {
             double times = fabs(data->x[i * data->d + j] - centre) / usual;
             far += times > FAR;
             if (!(times > worst)) continue;
@@ -64,12 +65,12 @@ bdml_status bdml_placement_help(bdml_handle *h, const bdml_dataset *data,
             worst_column = j;
         }
     }
-    if (worst > FAR && (double)far <= BDML_MAX(FEW * (double)data->n, 1.0))
+    if (worst > FAR && (double)far <= BDML_MAX(FEW * (double)n, 1.0))
         snprintf(text, BDML_PLACEMENT_SIZE,
                  "row %" PRId64
                  " lies %.0e times as far out in column %d as rows usually do: leave "
                  "it out, or mend it",
-                 worst_row + 1, worst, worst_column + 1);
+                 bdml_spread_first(data->over) + worst_row + 1, worst, worst_column + 1);
     else if (worst > FAR || most > FAR * least)
         snprintf(text, BDML_PLACEMENT_SIZE,
                  "the points lie up to %.0e times their usual distance apart: --scale zscore may "

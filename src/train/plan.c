@@ -216,6 +216,14 @@ static bool pairs_are_open(const bdml_options *o)
            o->solve.solver.value == BDML_SOLVER_ENGINE;
 }
 
+bool bdml_plan_spreads(const bdml_options *o)
+{
+    const bdml_constraint_options *c = &o->constraints;
+    bool classes = !bdml_constraint_files_given(c), pairs = bdml_pairs_file_alone(c);
+    return o->solve.solver.value == BDML_SOLVER_ENGINE && o->rank.rank.value == 0 &&
+           c->rule.value != BDML_RULE_BALL && (classes || (pairs && !pairs_are_open(o)));
+}
+
 /* What all plans share. */
 static bdml_status begin(bdml_handle *h, const bdml_options *o, bdml_plan *p)
 {

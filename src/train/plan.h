@@ -29,15 +29,15 @@
 
 /* Steps on the way to references of one set of points, made when first asked for, once for all kinds. Jobs that run
  * beside each other may share it: the bits are the same whoever makes a step. */
-typedef struct bdml_spread {
+typedef struct bdml_variation {
     int rows;
     double *columns;         /* rows of d: columns left in, as they are or z-scored */
     double *vector, *lambda; /* eigenvectors and eigenvalues of Sw of the points under these */
     double trace, shrinkage; /* tr Sw; as set, or by Ledoit and Wolf */
-} bdml_spread;
+} bdml_variation;
 typedef struct bdml_whitening {
     omp_lock_t lock;
-    bdml_spread of[2]; /* columns as they are; z-scored */
+    bdml_variation of[2]; /* columns as they are; z-scored */
     double *along,
         *along_lambda; /* of the between-class covariance of the points whitened after the z-score */
     bool far;          /* from the origin */
@@ -206,6 +206,8 @@ typedef struct bdml_plan {
 bool bdml_plan_is_stated(const bdml_options *o);
 /* The recipe on classes, with something to choose: it then chooses how many neighbours vote as well. */
 bool bdml_plan_chooses_votes(const bdml_options *o, bool given);
+/* The fit can be made of rows that are dealt out to ranks. */
+bool bdml_plan_spreads(const bdml_options *o);
 /* For these points, with their classes or constraints. What cannot be learned from is told here. */
 bdml_status bdml_plan_make(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                            bdml_plan *plan);

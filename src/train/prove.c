@@ -34,17 +34,17 @@ static bdml_status unproven(bdml_handle *h, const bdml_dataset *data, const char
 static const double ROOM = 1e-9;
 
 /* The proof with that room, and without when it is needed. */
-static bdml_status prove_bracket(bdml_handle *h, const bdml_dataset *data, const bdml_model *model,
-                                 bdml_proven *p)
+static bdml_status prove_bracket(bdml_handle *h, const bdml_proof_rows *rows,
+                                 const bdml_model *model, bdml_proven *p)
 {
     bdml_evidence claimed = *model->evidence;
     claimed.lower -= ROOM * fabs(claimed.upper);
-    BDML_TRY(bdml_prove(h, model, &claimed, data, p));
+    BDML_TRY(bdml_prove_rows(h, model, &claimed, rows, p));
     claimed.lower = p->lower;
     claimed.upper = p->upper;
     if (claimed.claim != BDML_CLAIM_OPTIMAL || !(bdml_evidence_gap(&claimed) > claimed.gap_asked))
         return BDML_OK;
-    return bdml_prove(h, model, model->evidence, data, p);
+    return bdml_prove_rows(h, model, model->evidence, rows, p);
 }
 
 /* The solver made no progress any more: where the data lie badly, for the same reason. */
@@ -55,12 +55,13 @@ static bool stalled(const bdml_model *model)
     return by && strcmp(by, "stall") == 0;
 }
 
-static bdml_status claim_bracket(bdml_handle *h, const bdml_dataset *data, bdml_model *model)
+static bdml_status claim_bracket(bdml_handle *h, const bdml_dataset *data,
+                                 const bdml_proof_rows *rows, bdml_model *model)
 {
     bdml_evidence *e = model->evidence;
     bdml_proven p;
     char help[BDML_PLACEMENT_SIZE] = "";
-    BDML_TRY(prove_bracket(h, data, model, &p));
+    BDML_TRY(prove_bracket(h, rows, model, &p));
     if (!isfinite(p.upper) || !isfinite(p.lower)) return unproven(h, data, p.reason);
     e->lower = p.lower;
     e->upper = p.upper;
@@ -96,7 +97,7 @@ static void round_multipliers(bdml_evidence *e, int bits)
 
 /* Where constraints are exact opposites no multipliers but equal ones prove it for every trace, and the solver
  * has them up to rounding: on ever coarser grids they become equal, and what is to cancel does. */
-static bdml_status prove_contradiction(bdml_handle *h, const bdml_dataset *data,
+static bdml_status prove_contradiction(bdml_handle *h, const bdml_proof_rows *rows,
                                        const bdml_model *model, bdml_proven *p)
 {
     static const int grid[] = {40, 30, 20, 10};
@@ -115,7 +116,7 @@ static bdml_status prove_contradiction(bdml_handle *h, const bdml_dataset *data,
         memcpy(own.dual_constraint, e->dual_constraint,
                sizeof *own.dual_constraint * (size_t)e->duals);
         round_multipliers(&own, grid[k]);
-        BDML_GO(bdml_prove(h, model, &own, data, &other));
+        BDML_GO(bdml_prove_rows(h, model, &own, rows, &other));
         if (!(other.reach > p->reach)) continue;
         *p = other;
         e->duals = own.duals;
@@ -134,14 +135,15 @@ static const double REACH_SHARE = 1e-3;
 /* A claimed reach is below the proven one by so much, which another machine's last digits do not undo. */
 static const double INSIDE = 1e-9;
 
-static bdml_status claim_infeasible(bdml_handle *h, const bdml_dataset *data, bdml_model *model)
+static bdml_status claim_infeasible(bdml_handle *h, const bdml_dataset *data,
+                                    const bdml_proof_rows *rows, bdml_model *model)
 {
     bdml_evidence *e = model->evidence;
     bdml_proven p;
     double asked = e->reach;
-    BDML_TRY(bdml_prove(h, model, e, data, &p));
+    BDML_TRY(bdml_prove_rows(h, model, e, rows, &p));
     if (!p.refused && asked != e->R && isfinite(p.reach))
-        BDML_TRY(prove_contradiction(h, data, model, &p));
+        BDML_TRY(prove_contradiction(h, rows, model, &p));
     if (p.refused) return unproven(h, data, p.reason);
     if (!isfinite(p.reach) && p.reach > 0.0)
         e->reach = asked == e->R ? e->R : INFINITY;
@@ -159,11 +161,11 @@ static bdml_status claim_infeasible(bdml_handle *h, const bdml_dataset *data, bd
 
 /* ---- lower end alone ----------------------------------------------------------------------------------------- */
 
-static bdml_status claim_lower(bdml_handle *h, const bdml_dataset *data, bdml_model *model)
+static bdml_status claim_lower(bdml_handle *h, const bdml_proof_rows *rows, bdml_model *model)
 {
     bdml_evidence *e = model->evidence;
     bdml_proven p;
-    BDML_TRY(bdml_prove(h, model, e, data, &p));
+    BDML_TRY(bdml_prove_rows(h, model, e, rows, &p));
     e->lower = isfinite(p.lower) ? p.lower : 0.0; /* no objective is negative */
     return bdml_describe_proven(h, false, "", model);
 }
@@ -188,9 +190,13 @@ bdml_status bdml_prove_claim(bdml_handle *h, const bdml_dataset *data, bdml_mode
 {
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CERTIFY);
     bdml_claim claim = model->evidence->claim;
-    bdml_status status = claim == BDML_CLAIM_INFEASIBLE    ? claim_infeasible(h, data, model)
-                         : claim == BDML_CLAIM_APPROXIMATE ? claim_lower(h, data, model)
-                                                           : claim_bracket(h, data, model);
+    bdml_proof_rows rows;
+    bdml_status status = bdml_proof_rows_make(h, model, model->evidence, data, &rows);
+    if (status == BDML_OK)
+        status = claim == BDML_CLAIM_INFEASIBLE    ? claim_infeasible(h, data, &rows, model)
+                 : claim == BDML_CLAIM_APPROXIMATE ? claim_lower(h, &rows, model)
+                                                   : claim_bracket(h, data, &rows, model);
+    bdml_proof_rows_free(&rows);
     if (status == BDML_ERR_CANCELLED && !h->leaving && h->deadline > 0.0 &&
         bdml_now() >= h->deadline)
         status = claim_nothing(h, model);

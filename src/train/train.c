@@ -37,11 +37,12 @@ static bdml_status prepare_rows(bdml_handle *h, const bdml_prepare *p, const bdm
                                 const double **x, double **own)
 {
     bdml_status status = BDML_OK;
+    int64_t held = bdml_spread_held(data->over, data->n);
     *x = data->x;
     if (bdml_prepare_is_identity(p)) return BDML_OK;
-    BDML_NEW(h, *own, (size_t)data->n * (size_t)p->d_out);
+    BDML_NEW(h, *own, (size_t)held * (size_t)p->d_out);
     *x = *own;
-    status = bdml_prepare_apply(h, p, data->n, data->x, data->d, *own);
+    status = bdml_prepare_apply(h, p, held, data->x, data->d, *own);
 done:
     return status;
 }
@@ -79,7 +80,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     BDML_GO(prepare_rows(h, &prepare, data, &x, &own));
     int d = prepare.d_out;
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
-    bdml_training t = {data->n, d, x, data->y, data->classes, given, target};
+    bdml_training t = {data->n, d, x, data->y, data->classes, given, target, data->over};
     h->stop_by = bdml_time_share(h, method->fit == bdml_fit_bdml ? SOLVE_BY : FIT_BY);
     BDML_GO(method->fit(h, o, &t, model));
     if (bdml_time_is_up(h))
@@ -87,7 +88,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
                  method->name);
     bdml_deadline_lift(h);
     bdml_yes_no_auto keep = (bdml_yes_no_auto)o->train.keep_points.value;
-    if (!target) BDML_GO(bdml_model_keep_points(h, keep, model, data->n, x, data->y));
+    if (!target) BDML_GO(bdml_model_keep_points(h, keep, model, data->over, data->n, x, data->y));
     if (given) BDML_GO(bdml_calibrate(h, data, given, model));
 done:
     bdml_free_constraints(pairs);
@@ -202,12 +203,25 @@ bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_da
     return status;
 }
 
+static bool takes_parts(const bdml_options *o)
+{
+    return strcmp(o->train.method.value, "bdml") == 0 && !bdml_auto_wanted(o) &&
+           bdml_plan_spreads(o);
+}
+
+int bdml_train_takes_parts(const bdml_handle *h)
+{
+    return h && takes_parts(&h->options);
+}
+
 bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
                        const bdml_constraints *constraints, bdml_model **out)
 {
     if (out) *out = NULL;
     if (!h || !out) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_train: data must not be NULL");
+    if (!takes_parts(&h->options) || constraints)
+        BDML_TRY(bdml_dataset_need_all(h, data, "this training"));
     int64_t votes = h->options.neighbors.neighbors.value;
     if (votes > data->n)
         bdml_log(h, BDML_LOG_WARNING, "neighbors asks for %lld votes of %lld points",

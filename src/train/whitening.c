@@ -43,7 +43,8 @@ void bdml_whitening_free(bdml_whitening *w)
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
 /* The columns that are not constant, each over its standard deviation when `scale`. */
-static bdml_status need_columns(bdml_handle *h, const bdml_training *t, bool scale, bdml_spread *s)
+static bdml_status need_columns(bdml_handle *h, const bdml_training *t, bool scale,
+                                bdml_variation *s)
 {
     bdml_status status = BDML_OK;
     const bdml_rows points = bdml_training_rows(t);
@@ -51,7 +52,7 @@ static bdml_status need_columns(bdml_handle *h, const bdml_training *t, bool sca
     int rows = 0;
 
     if (s->columns) return BDML_OK;
-    BDML_GO(bdml_prepare_widths(h, &points, NULL, &p));
+    BDML_GO(bdml_prepare_widths(h, &points, t->over, NULL, &p));
     for (int j = 0; j < t->d; j++) rows += isfinite(p.width[j]);
     if (rows == 0)
         BDML_GO(bdml_fail(h, BDML_ERR_DATA, "every column is constant: there is nothing to learn"));
@@ -76,18 +77,20 @@ static bdml_status ledoit_wolf(bdml_handle *h, const bdml_training *t, const dou
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d, n = (size_t)t->n, classes = t->y ? (size_t)t->classes : 1;
     const bdml_rows rows = bdml_training_rows(t);
-    double *mean = NULL, fourth = 0.0, trace = 0.0, square = 0.0;
+    double *mean = NULL, fourth = 0.0, rest = 0.0, trace = 0.0, square = 0.0;
     int64_t *count = NULL;
 
     BDML_NEW(h, mean, classes * d);
     BDML_NEW(h, count, classes);
-    bdml_class_means(&rows, count, mean, NULL);
-    for (size_t i = 0; i < n; i++) {
-        const double *m = mean + (t->y ? (size_t)t->y[i] : 0) * d, *x = t->x + i * d;
+    BDML_GO(bdml_class_means(h, &rows, t->over, count, mean, NULL));
+    for (size_t i = 0; i < (size_t)rows.n; i++) {
+        const double *m = mean + (rows.y ? (size_t)rows.y[i] : 0) * d, *x = t->x + i * d;
         double length = 0.0;
         for (size_t j = 0; j < d; j++) length += (x[j] - m[j]) * (x[j] - m[j]);
-        fourth += length * length / (double)n;
+        bdml_twofold_add(&fourth, &rest, length * length);
     }
+    BDML_GO(bdml_spread_twofold(h, t->over, 1, &fourth, &rest));
+    fourth = (fourth + rest) / (double)n;
     for (size_t j = 0; j < d; j++) trace += s[j * d + j];
     for (size_t e = 0; e < d * d; e++) square += s[e] * s[e];
     double apart = square - trace * trace / (double)d, noise = (fourth - square) / (double)n;
@@ -100,7 +103,7 @@ done:
 
 /* Sw of the points with these columns, and its shrinkage: as set, or by Ledoit and Wolf where S comes from the points. */
 static bdml_status need_spread(bdml_handle *h, const bdml_method_options *o, const bdml_training *t,
-                               bool scale, bdml_spread *s)
+                               bool scale, bdml_variation *s)
 {
     bdml_status status = BDML_OK;
     double *p = NULL, *vector = NULL, *lambda = NULL;
@@ -109,11 +112,13 @@ static bdml_status need_spread(bdml_handle *h, const bdml_method_options *o, con
     BDML_TRY(need_columns(h, t, scale, s));
     if (s->vector) return BDML_OK;
     int n = s->rows;
-    BDML_GO(bdml_map_points(h, n, t->d, s->columns, t->n, t->x, &p));
+    BDML_GO(bdml_map_points(h, n, t->d, s->columns, bdml_training_held(t), t->x, &p));
     BDML_NEW(h, vector, (size_t)n * (size_t)n);
     BDML_NEW(h, lambda, n);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
-    bdml_training z = {t->n, n, p, t->y, t->classes, t->constraints, NULL};
+    bdml_training z = *t;
+    z.d = n;
+    z.x = p;
     BDML_GO(bdml_within_covariance(h, &z, vector));
     s->shrinkage = o->shrinkage.value;
     if (!o->shrinkage.given && !t->constraints) BDML_GO(ledoit_wolf(h, &z, vector, &s->shrinkage));
@@ -150,7 +155,7 @@ done:
 }
 
 /* S^(-1/2) of the points under the columns, times the columns. */
-static bdml_status whiten(bdml_handle *h, int d, const bdml_spread *s, double shrinkage,
+static bdml_status whiten(bdml_handle *h, int d, const bdml_variation *s, double shrinkage,
                           double **map)
 {
     bdml_status status = BDML_OK;
@@ -170,20 +175,23 @@ done:
 
 /* ---- discriminants ----------------------------------------------------------------------------------------- */
 
-/* b = between-class covariance of the n rows of p (dimension r). */
+/* b = between-class covariance of the rows of p (dimension r), which are those of t mapped. */
 static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, int r,
                                       const double *p, double *b)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)r, classes = (size_t)t->classes;
-    const bdml_rows rows = {t->n, r, r, p, t->y, t->classes};
+    bdml_rows rows = bdml_training_rows(t);
     double *mean = NULL, *all = NULL;
     int64_t *count = NULL;
 
+    rows.d = r;
+    rows.ld = r;
+    rows.x = p;
     BDML_NEW(h, mean, classes * d);
     BDML_NEW(h, all, d);
     BDML_NEW(h, count, classes);
-    bdml_class_means(&rows, count, mean, all);
+    BDML_GO(bdml_class_means(h, &rows, t->over, count, mean, all));
     memset(b, 0, d * d * sizeof *b);
     for (size_t c = 0; c < classes; c++) {
         if (count[c] == 0) continue;
@@ -208,7 +216,7 @@ static bdml_status need_along(bdml_handle *h, const bdml_training *t, int n, con
     bdml_eigh_ws ws = {0};
 
     if (w->along) return BDML_OK;
-    BDML_GO(bdml_map_points(h, n, t->d, map, t->n, t->x, &p));
+    BDML_GO(bdml_map_points(h, n, t->d, map, bdml_training_held(t), t->x, &p));
     BDML_NEW(h, b, (size_t)n * (size_t)n);
     BDML_NEW(h, lambda, n);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
@@ -230,7 +238,7 @@ static bdml_status stretch_map(bdml_handle *h, const bdml_method_options *o, con
 {
     bdml_status status = BDML_OK;
     double *within = NULL, *c = NULL, root = pow(stretch, 0.25);
-    bdml_spread *s = &w->of[1];
+    bdml_variation *s = &w->of[1];
 
     BDML_GO(need_spread(h, o, t, true, s));
     BDML_GO(whiten(h, t->d, s, s->shrinkage, &within));
@@ -255,16 +263,18 @@ done:
 static bdml_status need_shift(bdml_handle *h, const bdml_training *t, bdml_whitening *w)
 {
     bdml_status status = BDML_OK;
-    size_t d = (size_t)t->d, n = (size_t)t->n;
+    size_t d = (size_t)t->d, n = (size_t)bdml_training_held(t);
     double *mean = NULL, *off = NULL;
 
     if (w->mean) return BDML_OK;
     BDML_NEW(h, mean, d);
     BDML_NEW(h, off, d);
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++) mean[j] += t->x[i * d + j] / (double)n;
+        for (size_t j = 0; j < d; j++) mean[j] += t->x[i * d + j] / (double)t->n;
+    bdml_spread_sum(t->over, t->d, mean);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++) off[j] = BDML_MAX(off[j], fabs(t->x[i * d + j] - mean[j]));
+    bdml_spread_max(t->over, t->d, off);
     for (size_t j = 0; j < d; j++) w->far = w->far || fabs(mean[j]) > FAR * off[j];
     w->mean = mean;
     mean = NULL;
@@ -280,7 +290,7 @@ bdml_status bdml_whitening_columns(bdml_handle *h, const bdml_training *t, bdml_
                                    int *rows, double **map)
 {
     bdml_status status = BDML_OK;
-    bdml_spread *s = &w->of[1];
+    bdml_variation *s = &w->of[1];
     omp_set_lock(&w->lock);
     BDML_GO(need_columns(h, t, true, s));
     size_t size = (size_t)s->rows * (size_t)t->d;
@@ -296,7 +306,7 @@ bdml_status bdml_whitening_map(bdml_handle *h, const bdml_method_options *o, con
                                bdml_whitening *w, bool scale, double shrinkage, int *rows,
                                double **map)
 {
-    bdml_spread *s = &w->of[scale];
+    bdml_variation *s = &w->of[scale];
     omp_set_lock(&w->lock);
     bdml_status status = need_spread(h, o, t, scale, s);
     omp_unset_lock(&w->lock);
