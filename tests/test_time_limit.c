@@ -71,6 +71,8 @@ static const problem problems[] = {
      train,
      "time"},
     {"nca", NULL, 3000, {{"method", "nca"}, {"nca-steps", "10000"}}, train, "\"converged\": false"},
+    {"nca, long sums", NULL, 20000, {{"method", "nca"}}, train, "\"converged\": false"},
+    {"mlkr, long sums", NULL, 12000, {{"method", "mlkr"}}, train, "\"converged\": false"},
     {"lmnn", NULL, 4000, {{"method", "lmnn"}, {"gap", "1e-9"}}, train, "\"converged\": false"},
     {"lmnn, long looks at all triplets",
      NULL,

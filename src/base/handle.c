@@ -334,6 +334,17 @@ bool bdml_time_is_up(const bdml_handle *h)
     return h->stop_by > 0.0 && bdml_now() >= h->stop_by;
 }
 
+bdml_status bdml_time_check(bdml_handle *h, const char *what)
+{
+    if (!bdml_time_is_up(h)) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
+}
+
+bool bdml_is_cut(bdml_handle *h, const char *what, int thread)
+{
+    return bdml_time_is_up(h) || (thread == 0 ? bdml_leaves(h, what) : h->leaving);
+}
+
 static void charge(bdml_handle *h)
 {
     double now = bdml_now();

@@ -119,6 +119,7 @@ static bdml_status line_search(state *w, double first, point *end, bool *found)
     *found = false;
     for (int tries = 0; tries < MOST_TRIES; tries++) {
         BDML_TRY(look(w, a, &now));
+        if (isinf(now.f) && bdml_time_is_up(w->h)) return BDML_OK;
         bool low = now.f <= start.f + C1 * now.a * start.slope && now.f < INFINITY;
         if (low && fabs(now.slope) <= C2 * fabs(start.slope)) {
             *end = now;
@@ -140,7 +141,7 @@ static bdml_status line_search(state *w, double first, point *end, bool *found)
     }
     if (lo.a > 0.0 && lo.f < start.f) { /* lower, if not flat enough */
         BDML_TRY(look(w, lo.a, end));
-        *found = true;
+        *found = end->f < INFINITY;
     }
     return BDML_OK;
 }
@@ -175,6 +176,7 @@ static bdml_status minimise(state *w, const bdml_lbfgs_settings *s, bdml_lbfgs_r
 {
     BDML_TRY(w->fn(w->user, w->x, &w->f, w->g));
     w->evaluations = 1;
+    if (!isfinite(w->f)) BDML_TRY(bdml_time_check(w->h, s->what));
     if (!isfinite(w->f))
         return bdml_fail(w->h, BDML_ERR_DATA, "%s: the objective is %g at the start", s->what,
                          w->f);
@@ -198,6 +200,8 @@ static bdml_status minimise(state *w, const bdml_lbfgs_settings *s, bdml_lbfgs_r
         /* the first direction has no size yet: a small share of the point's own */
         double first = w->kept > 0 ? 1.0 : 0.03 * BDML_MAX(bdml_la_norm(w->n, w->x), 1.0) / norm;
         BDML_TRY(line_search(w, first, &end, &found));
+        r->stop = BDML_LBFGS_TIME;
+        if (!found && bdml_time_is_up(w->h)) return BDML_OK;
         r->stop = BDML_LBFGS_LINE;
         if (!found && w->kept == 0) return BDML_OK;
         if (!found) { /* once more along the gradient */

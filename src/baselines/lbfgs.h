@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 
-/* *f and g (as many numbers as x) at x. Nothing is to be allocated in it. */
+/* *f and g (as many numbers as x) at x. Nothing is to be allocated in it. One that takes long may leave off when time is
+ * up (bdml_is_cut), with *f = NaN. */
 typedef bdml_status (*bdml_smooth_fn)(void *user, const double *x, double *f, double *g);
 
 typedef struct bdml_lbfgs_settings {

@@ -152,7 +152,8 @@ static void add_part(const mlkr *a, int part, bool gradient, int thread)
     memset(moment, 0, sizeof *moment * (size_t)d * (size_t)d);
     memset(column, 0, sizeof *column * (size_t)n);
     a->total[part] = 0.0;
-    for (int64_t i0 = (int64_t)part * ROWS; i0 < a->n; i0 += (int64_t)PARTS * ROWS) {
+    for (int64_t i0 = (int64_t)part * ROWS; i0 < a->n && !bdml_is_cut(a->h, "mlkr", thread);
+         i0 += (int64_t)PARTS * ROWS) {
         int rows = (int)BDML_MIN((int64_t)ROWS, a->n - i0);
         bdml_la_gemm('T', 'N', n, rows, a->q, -2.0, a->z, a->q, COL(a->z, a->q, i0), a->q, 0.0,
                      tile, n);
@@ -178,6 +179,9 @@ static bdml_status objective(void *user, const double *l, double *f, double *gra
         a->norm[i] = bdml_la_dot(a->q, COL(a->z, a->q, i), COL(a->z, a->q, i));
 #pragma omp parallel for schedule(dynamic) num_threads(a->threads)
     for (int part = 0; part < PARTS; part++) add_part(a, part, wanted, omp_get_thread_num());
+    *f = NAN;
+    if (a->h->leaving) return bdml_leave_check(a->h, "mlkr");
+    if (bdml_time_is_up(a->h)) return BDML_OK;
     *f = 0.0;
     for (int part = 0; part < PARTS; part++) *f += a->total[part] / (double)a->n;
     if (!wanted) return BDML_OK;
@@ -196,12 +200,14 @@ static bdml_status best_size(mlkr *a, double *l, double *scaled)
     double f, least = INFINITY, best = 1.0, mean = 0.0;
 
     BDML_TRY(objective(a, l, &f, NULL));
+    BDML_TRY(bdml_time_check(a->h, "mlkr"));
     for (int64_t i = 0; i < a->n; i++) mean += 2.0 * a->norm[i] / (double)a->n;
     if (!(mean > 0.0)) return bdml_fail(a->h, BDML_ERR_DATA, "mlkr: all points are the same");
     for (int k = 0; k < SIZES; k++) {
         double by = sqrt(ldexp(1.0, k) / mean);
         for (size_t e = 0; e < size; e++) scaled[e] = by * l[e];
         BDML_TRY(objective(a, scaled, &f, NULL));
+        BDML_TRY(bdml_time_check(a->h, "mlkr"));
         if (f >= least) continue;
         least = f;
         best = by;

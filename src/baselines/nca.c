@@ -78,6 +78,7 @@ static bdml_status best_size(bdml_handle *h, const bdml_training *t, int q, bool
     BDML_GO(bdml_nca_init(h, &part, q, &a));
     BDML_NEW(h, scaled, size);
     BDML_GO(bdml_nca_objective(&a, l, &f, scaled));
+    BDML_GO(bdml_time_check(h, "nca"));
     if (own && bdml_la_norm((int)size, scaled) * bdml_la_norm((int)size, l) > SLOPE * fabs(f))
         goto done;
     double mean = mean_distance(&a);
@@ -89,6 +90,7 @@ static bdml_status best_size(bdml_handle *h, const bdml_training *t, int q, bool
         double by = sqrt(ldexp(1.0, k) / mean);
         for (size_t e = 0; e < size; e++) scaled[e] = by * l[e];
         BDML_GO(bdml_nca_objective(&a, scaled, &f, NULL));
+        BDML_GO(bdml_time_check(h, "nca"));
         if (f >= least) continue;
         least = f;
         best = by;

@@ -189,7 +189,7 @@ static void add_part(const bdml_nca *a, int part, bool gradient, int thread)
     memset(moment, 0, dd * sizeof *moment);
     memset(column, 0, n * sizeof *column);
     a->total[part] = 0.0;
-    for (int64_t b = part; b < blocks; b += BDML_NCA_PARTS) {
+    for (int64_t b = part; b < blocks && !bdml_is_cut(a->h, "nca", thread); b += BDML_NCA_PARTS) {
         int64_t i0 = b * BDML_NCA_ROWS;
         int rows = (int)BDML_MIN((int64_t)BDML_NCA_ROWS, a->n - i0);
         add_block(a, i0, rows, gradient, thread, moment, column, &a->total[part]);
@@ -208,6 +208,9 @@ bdml_status bdml_nca_objective(void *nca, const double *l, double *f, double *gr
 #pragma omp parallel for schedule(dynamic) num_threads(a->threads)
     for (int part = 0; part < BDML_NCA_PARTS; part++)
         add_part(a, part, wanted, omp_get_thread_num());
+    *f = NAN;
+    if (a->h->leaving) return bdml_leave_check(a->h, "nca");
+    if (bdml_time_is_up(a->h)) return BDML_OK;
     for (int part = 0; part < BDML_NCA_PARTS; part++) total += a->total[part];
     *f = -total / (double)a->n;
     if (!wanted) return BDML_OK;
