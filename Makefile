@@ -11,6 +11,8 @@
 #   make kills      500 times kill -9, and on to the same end
 #   make fuzz       every reader by libFuzzer, 10 million executions each (EXECUTIONS=, TARGETS=; tests/fuzz/run)
 #   make soak       eight processes at once for MINUTES=60: same bits, memory flat
+#   make valgrind   readers, models and a training under valgrind; make tsan: what has threads under the thread sanitizer
+#   make analyze    cppcheck, gcc -fanalyzer and clang-tidy
 #   make mutants    do the tests notice? (tests/mutants)
 #   make corpus     2,500 problems, a fifth of them badly placed: is a claim of training ever refuted?
 #   make bench      benchmarks (bench/README.md)
@@ -24,7 +26,7 @@ BUILD  ?= build
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all setup build test demo python asan clang ci mutants faults abuse kills fuzz soak corpus \
+.PHONY: all setup build test demo python asan clang ci mutants faults abuse kills fuzz soak valgrind tsan analyze corpus \
   bench install deb format format-check tidy clean
 
 all: build
@@ -85,6 +87,17 @@ fuzz: setup
 
 soak: build
 	@tests/load.sh $(BUILD)/tests/soak data 8 $$((60 * $(or $(MINUTES),60)))
+
+valgrind: build
+	@tests/tools/valgrind $(BUILD)
+
+tsan:
+	@$(MAKE) --no-print-directory build BUILD=build-tsan CMAKE_FLAGS="-DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=None \
+	  '-DCMAKE_C_FLAGS=-O1 -g1 -fsanitize=thread' -DBDML_HARDEN=OFF -DBDML_MPI=OFF"
+	@tests/tools/tsan build-tsan
+
+analyze: build
+	@tests/tools/analyze $(BUILD)
 
 corpus: build
 	@tests/claims_corpus.py $(BUILD)/cli/bdml $(BUILD)/check/bdml-check 2000 500 50

@@ -51,7 +51,13 @@ typedef struct checker {
 
 /* Compiled for the vector units of newer processors too; which one runs is settled when the program starts. No
  * operation is fused or left out by either, so that the bits are the same. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) /* what chooses would run before the sanitizer is ready */
+#define CHECK_NO_CLONES
+#endif
+#endif
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(CHECK_NO_CLONES) &&                      \
     (!defined(__clang__) || __clang_major__ >= 14)
 #define CHECK_CLONES __attribute__((target_clones("avx2", "default")))
 #else

@@ -122,7 +122,7 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
                              bdml_solve_result *r, bdml_bisection *report)
 {
     bdml_status status = BDML_OK;
-    bdml_bisection unused;
+    bdml_bisection unused = {0};
     double start = bdml_now();
     bdml_search b = {.h = h, .diagonal = diagonal, .s = s, .U = INFINITY, .upper = INFINITY};
 
