@@ -150,11 +150,12 @@ has said "the other ranks are ended"
 [ ! -e failed.bdml ] || fail "a failed job wrote a model"
 
 # A value that is not there, in the part of rank 2: its sentence, once, and no rank waits.
+cp parts.npy late.npy
+head=$(($(wc -c <late.npy) - 2310 * 19 * 8)) # what stands before the numbers
+printf '\000\000\000\000\000\000\370\177' | # NaN
+    dd of=late.npy bs=1 seek=$((head + (2198 * 19 + 2) * 8)) conv=notrunc 2>/dev/null
 code=0
-awk -F, 'NR == 2200 { $3 = "" } { OFS = ","; $1 = $1; print }' "$segment" >late.csv
-"$bdml" convert late.csv late.npy --missing mean -q
-code=0
-LIMIT=60 ranks 3 train late.npy --labels-file late.labels.npy -o failed.bdml -q 2>said || code=$?
+LIMIT=60 ranks 3 train late.npy --labels-file parts.labels.npy -o failed.bdml -q 2>said || code=$?
 [ "$code" != 0 ] && [ "$code" != 124 ] || { cat said >&2; fail "a hole in one part: code $code"; }
 [ "$(grep -c 'rank 2 of 3: late.npy: row 2199, column 3: a value is missing' said)" = 1 ] || { cat said >&2; fail "a hole in one part"; }
 
@@ -162,7 +163,7 @@ LIMIT=60 ranks 3 train late.npy --labels-file late.labels.npy -o failed.bdml -q 
 cat >one_dies.sh <<END
 #!/bin/sh
 [ "\$OMPI_COMM_WORLD_RANK" != 2 ] || { (sleep 1; kill -9 \$\$) & }
-exec "$mpi" train "$segment" -o killed.bdml -q --hard --distortion 100 --gap 1e-12 --max-iter 100000000
+exec "$mpi" eval "$segment" --methods bdml --splits 500 -q >/dev/null
 END
 chmod +x one_dies.sh
 code=0
