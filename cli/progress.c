@@ -84,23 +84,26 @@ static bool is_long(const char *phase)
     return false;
 }
 
-/* By the share of the whole where one is known, else by what the phase counts. */
+/* By the share of the whole where one is known and not used up, else by what the phase counts, else by its name alone. */
 static void show(cli *c, double now, int64_t done, int64_t total)
 {
     cli_progress *p = &c->progress;
-    bool counted = p->whole.share > 0.0;
+    bool counted = p->whole.share > 0.0 && p->whole.share < 1.0;
     double seconds = counted ? remaining_seconds(&p->whole, now) : 0.0;
     int percent = remaining_percent(&p->whole);
-    char left[32] = "", of[32] = "", bar[BAR_WIDTH + 1];
+    char left[32] = "", count[64] = " ...", bar[BAR_WIDTH + 1];
 
     if (seconds > 0.0) cli_duration(seconds, left, sizeof left);
-    if (total > 0) snprintf(of, sizeof of, " of %lld", (long long)total);
+    if (total > 0)
+        snprintf(count, sizeof count, " %lld of %lld", (long long)done, (long long)total);
+    else if (done > 0)
+        snprintf(count, sizeof count, " %lld", (long long)done);
     if (!p->terminal) {
         if (counted)
             client_print(stderr, "bdml: %s: %d %%%s%s%s\n", p->phase, percent, left[0] ? ", " : "",
                          left, left[0] ? " left" : "");
         else
-            client_print(stderr, "bdml: %s: %lld%s\n", p->phase, (long long)done, of);
+            client_print(stderr, "bdml: %s:%s\n", p->phase, count);
         return;
     }
     int full = (int)(p->whole.share * BAR_WIDTH);
@@ -110,7 +113,7 @@ static void show(cli *c, double now, int64_t done, int64_t total)
         client_print(stderr, "\r\033[K%-20.20s [%s] %3d %%  %s%s", p->phase, bar, percent, left,
                      left[0] ? " left" : "");
     else
-        client_print(stderr, "\r\033[K%-20.20s %lld%s", p->phase, (long long)done, of);
+        client_print(stderr, "\r\033[K%-20.20s%s", p->phase, count);
     fflush(stderr);
     p->shown = true;
 }

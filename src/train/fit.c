@@ -16,7 +16,8 @@ enum { TARGETS = 3, RANDOM_IMPOSTORS = 5, NEAR_IMPOSTORS = 10 };
 /* Anchors of one of the many fits of a selection; the last fit has more (final.c). */
 enum { ANCHORS = 300 };
 /* Of many rows: anchors of the second mining, which finds the metric whose margins the next ones go by, and pairs of an
- * anchor and a row that any mining compares. Up to 60,000 rows are all anchors; beyond, fewer, and a pass costs the same. */
+ * anchor and a row that any mining compares. Up to 60,000 rows are all anchors; beyond, fewer, and a pass costs the same, down to
+ * the anchors of the first pass. */
 enum { ANCHORS_SECOND = 15000 };
 static const double MOST_COMPARED = 3.6e9;
 
@@ -87,7 +88,8 @@ static bdml_dataset points_of(const bdml_fit *f)
 /* Many rows. Triplets that a metric of the same weight holds by the margin would not matter: only others are wanted. */
 static void mine_many(const bdml_fit *f, bdml_mining *how)
 {
-    double n = (double)f->t->n, anchors = BDML_MIN(n, BDML_MAX(MOST_COMPARED / n, 1.0));
+    double n = (double)f->t->n, first = (double)f->anchors;
+    double anchors = BDML_MIN(n, BDML_MAX(MOST_COMPARED / n, first));
     if (f->again == 1 && !f->mined_last) anchors = BDML_MIN(anchors, (double)ANCHORS_SECOND);
     how->anchors = anchors < n ? (int64_t)anchors : 0;
     if (f->again > 1 && how->kind == BDML_KIND_TRIPLET)
