@@ -170,7 +170,8 @@ static void dimensions_cost_few_steps(void **state)
 }
 
 /* The squared hinge in few dimensions: a handful of steps of second order after some of first order, whatever the
- * constraints, K and the trace; the bracket is confirmed by plain loops. */
+ * constraints, K and the trace; the bracket is confirmed by plain loops. Allowed is twice what they take, since builds differ in
+ * the last digits; by steps of first order alone they take many hundreds. */
 static void the_squared_hinge_is_of_second_order(void **state)
 {
     bdml_handle *h = *state;
@@ -180,9 +181,9 @@ static void the_squared_hinge_is_of_second_order(void **state)
         bool diagonal, bounded;
         int64_t most;
     } job[] = {
-        {"t", 100, 50, false, false, 32},  {"pw", 1e9, 1000, false, false, 48},
-        {"mw", 1e4, 200, false, true, 57}, {"mw", 1e9, 1000, true, false, 52},
-        {"t", 1e9, 1e4, false, false, 44},
+        {"t", 100, 50, false, false, 60},   {"pw", 1e9, 1000, false, false, 90},
+        {"mw", 1e4, 200, false, true, 110}, {"mw", 1e9, 1000, true, false, 100},
+        {"t", 1e9, 1e4, false, false, 90},
     };
     for (size_t k = 0; k < sizeof job / sizeof *job; k++) {
         toy T = make_toy(h, 720, 400, 7, 7, 4000, job[k].kind);

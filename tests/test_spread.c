@@ -53,7 +53,7 @@ static void on_ranks(int size, void (*run)(rank *r), void *user, size_t item)
     pthread_t thread[MOST_RANKS];
     meeting_begin(&all, size);
     for (int k = 0; k < size; k++) {
-        list[k] = (rank){.run = run, .user = (char *)user + (size_t)k * item};
+        list[k] = (rank){.run = run, .user = user ? (char *)user + (size_t)k * item : NULL};
         list[k].comm = meeting_join(&all, k, &list[k].me);
         check_ok(NULL, bdml_create(&list[k].h));
         check_ok(list[k].h, bdml_set(list[k].h, "threads", "1"));

@@ -104,6 +104,7 @@ static bdml_status gather_added(bdml_handle *h, bdml_pairs *list, int64_t before
         first += k < comm->rank ? (int64_t)count[k] : 0;
         total += (int64_t)count[k];
     }
+    if (total == 0) goto done; /* of all ranks */
     BDML_GO(bdml_grow(h, &list->row, &list->capacity, (size_t)(2 * (before + total)),
                       sizeof *list->row));
     int32_t *added = list->row + 2 * before;
