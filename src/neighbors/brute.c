@@ -5,6 +5,7 @@
 #include "neighbors/internal.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 /* A tile of BLOCK^2 doubles is 512 KiB: it stays in the second-level cache between product and scan,
@@ -170,7 +171,7 @@ static bdml_status search_apart(bdml_knn_brute *b, const bdml_knn_kernel *kernel
 
 /* The product needs no lock; the scan changes the candidates of both blocks and holds both, the lower
  * first. */
-static void tile_both(bdml_knn_brute *b, const bdml_knn_kernel *kernel, omp_lock_t *lock,
+static void tile_both(bdml_knn_brute *b, const bdml_knn_kernel *kernel, pthread_mutex_t *lock,
                       int64_t q0, int64_t q, int64_t r0, int64_t r)
 {
     int thread = omp_get_thread_num();
@@ -179,15 +180,15 @@ static void tile_both(bdml_knn_brute *b, const bdml_knn_kernel *kernel, omp_lock
 
     if (!matters(b, q, nq, r, nr)) return;
     kernel->product(b, b->pack_q, q - q0, nq, q0 == r0 ? b->pack_q : b->pack_r, r - r0, nr, thread);
-    omp_set_lock(&lock[first]);
-    if (last != first) omp_set_lock(&lock[last]);
+    pthread_mutex_lock(&lock[first]);
+    if (last != first) pthread_mutex_lock(&lock[last]);
     kernel->scan(b, q, nq, r, nr, thread);
-    if (last != first) omp_unset_lock(&lock[last]);
-    omp_unset_lock(&lock[first]);
+    if (last != first) pthread_mutex_unlock(&lock[last]);
+    pthread_mutex_unlock(&lock[first]);
 }
 
 /* Blocks of two chunks, q0 <= r0: along diagonals, so that tiles run at once seldom share a block. */
-static void search_chunks(bdml_knn_brute *b, const bdml_knn_kernel *kernel, omp_lock_t *lock,
+static void search_chunks(bdml_knn_brute *b, const bdml_knn_kernel *kernel, pthread_mutex_t *lock,
                           int64_t q0, int64_t r0, bdml_knn_progress *p)
 {
     int64_t n = b->t->query.n;
@@ -212,10 +213,10 @@ static bdml_status search_both(bdml_knn_brute *b, const bdml_knn_kernel *kernel)
     const bdml_knn_rows *rows = &b->t->query;
     int64_t n = rows->n, blocks = blocks_of(b, n);
     bdml_knn_progress p = {.h = h, .total = blocks * (blocks + 1) / 2 + 1};
-    omp_lock_t *lock = NULL;
+    pthread_mutex_t *lock = NULL;
 
     BDML_NEW(h, lock, blocks);
-    for (int64_t i = 0; i < blocks; i++) omp_init_lock(&lock[i]);
+    for (int64_t i = 0; i < blocks; i++) pthread_mutex_init(&lock[i], NULL);
     kernel->reset(b);
     for (int64_t q = 0; q < n; q += b->chunk_q) {
         if (!b->whole) pack(b, rows, q, BDML_MIN(b->chunk_q, n - q), b->pack_q);
@@ -227,7 +228,7 @@ static bdml_status search_both(bdml_knn_brute *b, const bdml_knn_kernel *kernel)
     }
     finish(b, kernel);
 done:
-    for (int64_t i = 0; lock && i < blocks; i++) omp_destroy_lock(&lock[i]);
+    for (int64_t i = 0; lock && i < blocks; i++) pthread_mutex_destroy(&lock[i]);
     free(lock);
     return status;
 }

@@ -36,7 +36,7 @@ static bdml_status share(bdml_handle *h, bdml_part *part)
     bdml_status status = BDML_OK;
     BDML_NEW(h, part->shared, 1);
     bdml_whitening_init(&part->shared->whitening);
-    omp_init_lock(&part->shared->lock);
+    pthread_mutex_init(&part->shared->lock, NULL);
 done:
     return status;
 }
@@ -45,7 +45,7 @@ static void free_shared(bdml_part_shared *shared)
 {
     if (!shared) return;
     bdml_whitening_free(&shared->whitening);
-    omp_destroy_lock(&shared->lock);
+    pthread_mutex_destroy(&shared->lock);
     free(shared->near);
     free(shared);
 }

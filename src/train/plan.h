@@ -19,7 +19,7 @@
 #ifndef BDML_PLAN_H
 #define BDML_PLAN_H
 
-#include <omp.h>
+#include <pthread.h>
 
 #include "model/evidence.h"
 #include "solver/solver.h"
@@ -36,7 +36,7 @@ typedef struct bdml_variation {
     double trace, shrinkage; /* tr Sw; as set, or by Ledoit and Wolf */
 } bdml_variation;
 typedef struct bdml_whitening {
-    omp_lock_t lock;
+    pthread_mutex_t lock;
     bdml_variation of[2]; /* columns as they are; z-scored */
     double *along,
         *along_lambda; /* of the between-class covariance of the points whitened after the z-score */
@@ -353,7 +353,7 @@ bool bdml_is_usable(const bdml_solve_result *r);
 /* What jobs on the same part find for each other. None of it changes a result, but its time. */
 typedef struct bdml_part_shared {
     bdml_whitening whitening;
-    omp_lock_t lock;
+    pthread_mutex_t lock;
     int32_t *near; /* neighbours of the rows left out under the metric judged last, or NULL */
 } bdml_part_shared;
 

@@ -41,20 +41,20 @@ static bdml_status find_nearest(const judge *j, const bdml_fit *f, const bdml_ro
 
     if (shared) {
         BDML_NEW(f->h, guess, size);
-        omp_set_lock(&shared->lock);
+        pthread_mutex_lock(&shared->lock);
         bool known = shared->near != NULL;
         if (known) memcpy(guess, shared->near, sizeof *guess * size);
-        omp_unset_lock(&shared->lock);
+        pthread_mutex_unlock(&shared->lock);
         if (!known) memset(guess, -1, sizeof *guess * size);
     }
     BDML_GO(bdml_knn_search_from(f->h, &f->plan->o->neighbors, learn, left_out, k, guess, index));
     if (shared) {
         memcpy(guess, index, sizeof *guess * size);
-        omp_set_lock(&shared->lock);
+        pthread_mutex_lock(&shared->lock);
         int32_t *before = shared->near;
         shared->near = guess;
         guess = before;
-        omp_unset_lock(&shared->lock);
+        pthread_mutex_unlock(&shared->lock);
     }
 done:
     free(guess);

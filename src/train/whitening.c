@@ -24,7 +24,7 @@ static const double FAR = 1e4;
 void bdml_whitening_init(bdml_whitening *w)
 {
     *w = (bdml_whitening){0};
-    omp_init_lock(&w->lock);
+    pthread_mutex_init(&w->lock, NULL);
 }
 
 void bdml_whitening_free(bdml_whitening *w)
@@ -37,7 +37,7 @@ void bdml_whitening_free(bdml_whitening *w)
     free(w->along);
     free(w->along_lambda);
     free(w->mean);
-    omp_destroy_lock(&w->lock);
+    pthread_mutex_destroy(&w->lock);
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
@@ -291,14 +291,14 @@ bdml_status bdml_whitening_columns(bdml_handle *h, const bdml_training *t, bdml_
 {
     bdml_status status = BDML_OK;
     bdml_variation *s = &w->of[1];
-    omp_set_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     BDML_GO(need_columns(h, t, true, s));
     size_t size = (size_t)s->rows * (size_t)t->d;
     BDML_NEW(h, *map, size);
     memcpy(*map, s->columns, sizeof **map * size);
     *rows = s->rows;
 done:
-    omp_unset_lock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
     return status;
 }
 
@@ -307,9 +307,9 @@ bdml_status bdml_whitening_map(bdml_handle *h, const bdml_method_options *o, con
                                double **map)
 {
     bdml_variation *s = &w->of[scale];
-    omp_set_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     bdml_status status = need_spread(h, o, t, scale, s);
-    omp_unset_lock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
     if (status != BDML_OK) return status;
     *rows = s->rows;
     return whiten(h, t->d, s, shrinkage > 0.0 ? shrinkage : s->shrinkage, map);
@@ -319,9 +319,9 @@ bdml_status bdml_whitening_stretched(bdml_handle *h, const bdml_method_options *
                                      const bdml_training *t, bdml_whitening *w, double stretch,
                                      int *rows, double **map)
 {
-    omp_set_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     bdml_status status = stretch_map(h, o, t, w, stretch, rows, map);
-    omp_unset_lock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
     return status;
 }
 
@@ -329,13 +329,13 @@ bdml_status bdml_whitening_shift(bdml_handle *h, const bdml_training *t, bdml_wh
                                  double **shift)
 {
     bdml_status status = BDML_OK;
-    omp_set_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
     BDML_GO(need_shift(h, t, w));
     if (w->far) {
         BDML_NEW(h, *shift, t->d);
         memcpy(*shift, w->mean, sizeof **shift * (size_t)t->d);
     }
 done:
-    omp_unset_lock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
     return status;
 }
