@@ -170,7 +170,7 @@ static void dimensions_cost_few_steps(void **state)
 }
 
 /* The squared hinge in few dimensions: a handful of steps of second order after some of first order, whatever the
- * constraints, K and the trace; the bracket is confirmed by plain loops. Allowed is twice what they take, since builds differ in
+ * constraints, K and the trace; the bracket is confirmed by plain loops. Allowed is about twice what they take, since builds differ in
  * the last digits; by steps of first order alone they take many hundreds. */
 static void the_squared_hinge_is_of_second_order(void **state)
 {
@@ -183,7 +183,7 @@ static void the_squared_hinge_is_of_second_order(void **state)
     } job[] = {
         {"t", 100, 50, false, false, 60},   {"pw", 1e9, 1000, false, false, 90},
         {"mw", 1e4, 200, false, true, 110}, {"mw", 1e9, 1000, true, false, 100},
-        {"t", 1e9, 1e4, false, false, 90},
+        {"t", 1e9, 1e4, false, false, 200}, /* 33 to 93: the last digits decide when it ends */
     };
     for (size_t k = 0; k < sizeof job / sizeof *job; k++) {
         toy T = make_toy(h, 720, 400, 7, 7, 4000, job[k].kind);
@@ -201,6 +201,7 @@ static void the_squared_hinge_is_of_second_order(void **state)
             check_close(r.trace, s.trace, 1e-9 * s.trace);
         }
         check_true(r.outcome == BDML_OPTIMAL && r.gap <= 1e-9);
+        print_message("%s, K %g: %lld steps\n", job[k].kind, job[k].K, (long long)r.iterations);
         check_true(r.iterations <= job[k].most);
         plain_check(h, &(plain){T.n, T.d, T.x, T.c, NULL}, &s, &r);
         bdml_solve_result_free(&r);
