@@ -29,6 +29,11 @@ status=$?
 check "a file of 2 GiB is refused" [ $status = 1 ]
 check "with the estimate" grep -q "4194304 rows of 64 values needs about 2.0 GiB of memory, and .* are free; about [0-9]* such rows would fit" "$folder/out"
 check "and nothing is written" [ ! -e "$folder/n.csv" ]
+# A BLAS of which nothing is known takes address space of its own, so that a limit this tight says nothing.
+if grep -q '^BDML_BLAS:STRING=Generic' "$BDML_BUILD/CMakeCache.txt"; then
+    echo "cases: $passed passed, $failed failed"
+    exit $failed
+fi
 # 40 MiB of text, 14 bytes a row, which are 60 as numbers
 { echo "a,b,c,d,e,f,g"; yes 1,2,3,4,5,6,7 | head -c 41943040; } >"$folder/big.csv"
 (ulimit -v 250000 && exec "$bdml" neighbors "$folder/big.csv" --label none -o "$folder/n.csv") >"$folder/out" 2>&1
