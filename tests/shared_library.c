@@ -111,7 +111,8 @@ static void methods_and_references_are_listed(void **state)
     bdml_handle *h = *state;
     int bdml = bdml_find_method(h, "bdml"), gfk = bdml_find_method(h, "gfk");
     assert_string_equal(bdml_method_name(bdml), "bdml");
-    assert_int_equal(bdml_method_uses(bdml), BDML_USES_LABELS | BDML_USES_PAIRS | BDML_USES_TRIPLETS);
+    assert_int_equal(bdml_method_uses(bdml),
+                     BDML_USES_LABELS | BDML_USES_PAIRS | BDML_USES_TRIPLETS);
     assert_true(bdml_method_uses(gfk) & BDML_USES_DOMAINS);
     assert_int_equal(bdml_method_uses(-1), 0);
     assert_int_equal(bdml_method_uses(bdml_method_count()), 0);

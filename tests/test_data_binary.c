@@ -190,7 +190,9 @@ static void mat_passes_over_what_it_cannot_use(void **state)
     check_ok(h, bdml_set(h, "variable", "Z"));
     check_refused(h, path, "complex");
     check_ok(h, bdml_set(h, "variable", "Q"));
-    check_refused(h, path, "no variable 'Q'; the file holds S (1 x 1, no numbers), Z (3 x 2, no numbers), M (3 x 2)");
+    check_refused(
+        h, path,
+        "no variable 'Q'; the file holds S (1 x 1, no numbers), Z (3 x 2, no numbers), M (3 x 2)");
 }
 
 /* ---- IDX -------------------------------------------------------------------------------------------- */

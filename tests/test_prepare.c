@@ -162,8 +162,9 @@ static void columns_out_of_range_are_refused(void **state)
     data->x[1] = 1e13, data->x[5] = 1e13 + 1.1;
     check_ok(h, bdml_dataset_check_size(h, o, data));
     data->x[5] = 1e13 + 0.9;
-    check_fails(h, bdml_dataset_check_size(h, o, data), BDML_ERR_DATA,
-                "varies by 0.9 about 1e+13, which rounding takes away from a metric; subtract 1e+13");
+    check_fails(
+        h, bdml_dataset_check_size(h, o, data), BDML_ERR_DATA,
+        "varies by 0.9 about 1e+13, which rounding takes away from a metric; subtract 1e+13");
     check_ok(h, bdml_set(h, "scale", "zscore"));
     check_ok(h, bdml_dataset_check_size(h, o, data));
     bdml_free_dataset(data);

@@ -3,7 +3,8 @@
 #include "rivals.h"
 
 /* methods of this family and of test_rivals_neighbors.c */
-static const char *const methods[] = {"lda", "lfda", "rca", "gmml", "lmnn", "nca", "boost", "lsml", "scml"};
+static const char *const methods[] = {"lda", "lfda",  "rca",  "gmml", "lmnn",
+                                      "nca", "boost", "lsml", "scml"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 /* s (d x d): mean of (x_i - c)(x_i - c)' around the class means. */

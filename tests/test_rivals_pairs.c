@@ -81,15 +81,18 @@ static void test_given_pairs(void **state)
     assert_memory_equal(lists.impostor.row, far, sizeof far);
     bdml_lists_free(&lists);
     t.n = 5;
-    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_ARGUMENT, "6 rows");
+    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_ARGUMENT,
+                "6 rows");
     bdml_free_constraints(c);
     check_ok(h, bdml_constraints_from_arrays(h, 6, 1, near, 0, NULL, 1, triple, &c));
     t = (bdml_training){.n = 6, .d = 1, .x = x, .constraints = c};
-    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA, "triplets");
+    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA,
+                "triplets");
     bdml_free_constraints(c);
     check_ok(h, bdml_constraints_from_arrays(h, 6, 0, NULL, 2, far, 0, NULL, &c));
     t.constraints = c;
-    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA, "similar pairs");
+    check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA,
+                "similar pairs");
     bdml_free_constraints(c);
     t.constraints = NULL;
     check_fails(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists), BDML_ERR_DATA, "neither");

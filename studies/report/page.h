@@ -36,7 +36,7 @@ bool study_is_training(const json_t *run);   /* a model, or the proof that there
 bool study_is_infeasible(const json_t *run);
 bool study_is_verification(const json_t *run);
 bool study_is_retrieval(const json_t *run);
-const char *study_retrieval_title(const json_t *run); /* (page_retrieval.c) */
+const char *study_retrieval_title(const json_t *run);                 /* (page_retrieval.c) */
 const json_t *study_find_method(const json_t *run, const char *name); /* or NULL */
 
 /* Errors of a minus those of b over the splits or folds; NaN where either has no list of errors or accuracies. */

@@ -184,7 +184,8 @@ static inline void build_npz(void)
            "X has 3 rows but y has 2 labels");
     member vectors[] = {{"a.npy", npy_doubles("(6,)", 6, NUMBERS)},
                         {"b.npy", npy_doubles("(2,)", 2, NUMBERS)}};
-    expect(save_zip("vectors.npz", ZIP_CM_STORE, 2, vectors), DATA, "the file holds a (6), b (2): say");
+    expect(save_zip("vectors.npz", ZIP_CM_STORE, 2, vectors), DATA,
+           "the file holds a (6), b (2): say");
     member two[] = {{"a.npy", npy_doubles("(3, 2)", 6, NUMBERS)},
                     {"b.npy", npy_doubles("(2, 3)", 6, NUMBERS)}};
     expect(save_zip("two.npz", ZIP_CM_STORE, 2, two), DATA,
@@ -193,7 +194,8 @@ static inline void build_npz(void)
     put_text(&text[0].content, "this is not an array");
     expect(save_zip("not-npy.npz", ZIP_CM_STORE, 1, text), FORMAT, "X: not an NPY file");
     b = good_zip(ZIP_CM_STORE);
-    with(expect(save("asked.npz", &b), DATA, "no variable 'Z'; the file holds X (3 x 2), y (3)"), "variable=Z");
+    with(expect(save("asked.npz", &b), DATA, "no variable 'Z'; the file holds X (3 x 2), y (3)"),
+         "variable=Z");
     b = good_zip(ZIP_CM_STORE);
     with(expect(save("asked-label.npz", &b), DATA, "no variable 'Z' for the labels"),
          "label-variable=Z");

@@ -18,7 +18,8 @@ int main(int argc, char **argv)
     size_t size = 0, wrote = 0;
     double *map = NULL;
     if (!status) {
-        size = (size_t)bdml_model_output_dimension(model) * (size_t)bdml_model_metric_dimension(model);
+        size =
+            (size_t)bdml_model_output_dimension(model) * (size_t)bdml_model_metric_dimension(model);
         map = malloc(size * sizeof *map);
         status = map ? bdml_model_get_map(h, model, map) : BDML_ERR_MEMORY;
     }
