@@ -80,25 +80,6 @@ done:
     return status;
 }
 
-/* Numbers as matio hands them out: in this machine's byte order. */
-static bool element_of(enum matio_types type, bdml_element *e)
-{
-    static const struct {
-        enum matio_types type;
-        char kind;
-        size_t size;
-    } known[] = {{MAT_T_INT8, 'i', 1},   {MAT_T_UINT8, 'u', 1},  {MAT_T_INT16, 'i', 2},
-                 {MAT_T_UINT16, 'u', 2}, {MAT_T_INT32, 'i', 4},  {MAT_T_UINT32, 'u', 4},
-                 {MAT_T_INT64, 'i', 8},  {MAT_T_UINT64, 'u', 8}, {MAT_T_SINGLE, 'f', 4},
-                 {MAT_T_DOUBLE, 'f', 8}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].type == type) {
-            *e = (bdml_element){known[i].kind, known[i].size, false};
-            return true;
-        }
-    return false;
-}
-
 static bdml_status fail_unusable(bdml_handle *h, const char *file, const bdml_mat_variable *v)
 {
     return bdml_fail(h, BDML_ERR_FORMAT, "%s: variable %s was not understood by matio: damaged?",
@@ -107,13 +88,13 @@ static bdml_status fail_unusable(bdml_handle *h, const char *file, const bdml_ma
 
 /* ---- data ---------------------------------------------------------------------------------------------- */
 
-/* The numbers of a full variable are there, in the form *e. */
+/* The numbers of a full variable are there, in the form *e: matio hands them out in this machine's byte order. */
 static bdml_status check_full(bdml_handle *h, const char *file, const bdml_mat_variable *v,
                               const matvar_t *var, bdml_element *e)
 {
     size_t count;
-    if (!element_of(var->data_type, e) || !bdml_dims_product(v->rank, v->dims, &count) ||
-        !var->data || var->nbytes / e->size < count)
+    if (!bdml_mat_element(var->data_type, false, e) ||
+        !bdml_dims_product(v->rank, v->dims, &count) || !var->data || var->nbytes / e->size < count)
         return fail_unusable(h, file, v);
     return BDML_OK;
 }
@@ -126,7 +107,7 @@ static bdml_status take_sparse(bdml_handle *h, const char *file, const bdml_mat_
     size_t rows = v->dims[0], columns = v->dims[1], entries;
     bdml_element e;
 
-    if (!s || !element_of(var->data_type, &e) || !s->jc || s->njc != columns + 1)
+    if (!s || !bdml_mat_element(var->data_type, false, &e) || !s->jc || s->njc != columns + 1)
         return fail_unusable(h, file, v);
     entries = s->jc[columns];
     if (entries > s->nir || entries > s->ndata || (entries > 0 && (!s->ir || !s->data)))

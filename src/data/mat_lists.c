@@ -25,25 +25,6 @@ static bdml_status fail_at(const place *p, const char *why)
 
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
-static bool element_of(uint32_t type, bdml_element *e)
-{
-    static const struct {
-        uint32_t type;
-        char kind;
-        size_t size;
-    } known[] = {{MAT_T_INT8, 'i', 1},   {MAT_T_UINT8, 'u', 1},  {MAT_T_INT16, 'i', 2},
-                 {MAT_T_UINT16, 'u', 2}, {MAT_T_INT32, 'i', 4},  {MAT_T_UINT32, 'u', 4},
-                 {MAT_T_INT64, 'i', 8},  {MAT_T_UINT64, 'u', 8}, {MAT_T_SINGLE, 'f', 4},
-                 {MAT_T_DOUBLE, 'f', 8}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].type == type) {
-            e->kind = known[i].kind;
-            e->size = known[i].size;
-            return true;
-        }
-    return false;
-}
-
 /* The numbers of one cell, appended to the rows of `out`, which grows with them. */
 static bdml_status read_cell(const place *at, bdml_mat_part cell, size_t *capacity, int64_t *used,
                              bdml_row_lists *out)
@@ -51,7 +32,7 @@ static bdml_status read_cell(const place *at, bdml_mat_part cell, size_t *capaci
     char note[NOTE];
     bdml_mat_cursor c = {cell.data, cell.bytes, at->swap, note};
     bdml_mat_variable v = {0};
-    bdml_element e = {.swap = at->swap};
+    bdml_element e;
     bdml_mat_part numbers;
     size_t count;
 
@@ -61,7 +42,7 @@ static bdml_status read_cell(const place *at, bdml_mat_part cell, size_t *capaci
     if (v.class < MAT_C_DOUBLE || v.class > MAT_C_UINT64 || v.complex)
         return fail_at(at, "a cell holds something else than real numbers");
     if (!bdml_dims_product(v.rank, v.dims, &count) || !bdml_mat_next(&c, &numbers) ||
-        !element_of(numbers.type, &e) || numbers.bytes / e.size != count)
+        !bdml_mat_element(numbers.type, at->swap, &e) || numbers.bytes / e.size != count)
         return fail_at(at, "the numbers of a cell do not fit its sizes: damaged");
     BDML_TRY(bdml_grow(at->h, &out->row, capacity, (size_t)*used + count, sizeof *out->row));
     for (size_t i = 0; i < count; i++) {

@@ -56,29 +56,31 @@ bool bdml_mat_next(cursor *c, part *p)
     return true;
 }
 
+bool bdml_mat_element(uint32_t type, bool swap, bdml_element *e)
+{
+    static const struct {
+        uint32_t type;
+        char kind;
+        size_t size;
+    } known[] = {{MAT_T_INT8, 'i', 1},   {MAT_T_UINT8, 'u', 1},  {MAT_T_INT16, 'i', 2},
+                 {MAT_T_UINT16, 'u', 2}, {MAT_T_INT32, 'i', 4},  {MAT_T_UINT32, 'u', 4},
+                 {MAT_T_INT64, 'i', 8},  {MAT_T_UINT64, 'u', 8}, {MAT_T_SINGLE, 'f', 4},
+                 {MAT_T_DOUBLE, 'f', 8}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].type == type) {
+            *e = (bdml_element){known[i].kind, known[i].size, swap};
+            return true;
+        }
+    return false;
+}
+
 /* Bytes of one item, 0 for types that hold none. */
 static size_t type_size(uint32_t type)
 {
-    switch (type) {
-    case MAT_T_INT8:
-    case MAT_T_UINT8:
-    case MAT_T_UTF8:
-        return 1;
-    case MAT_T_INT16:
-    case MAT_T_UINT16:
-    case MAT_T_UTF16:
-        return 2;
-    case MAT_T_INT32:
-    case MAT_T_UINT32:
-    case MAT_T_SINGLE:
-        return 4;
-    case MAT_T_DOUBLE:
-    case MAT_T_INT64:
-    case MAT_T_UINT64:
-        return 8;
-    default:
-        return 0;
-    }
+    bdml_element e;
+    if (type == MAT_T_UTF8) return 1;
+    if (type == MAT_T_UTF16) return 2;
+    return bdml_mat_element(type, false, &e) ? e.size : 0;
 }
 
 /* MATLAB writes indices as INT32, matio as UINT32. */

@@ -54,6 +54,8 @@ typedef struct bdml_mat_part {
     const unsigned char *data;
 } bdml_mat_part;
 
+/* Numbers of this type (MAT_T_... of matio) in memory; false for types that are no numbers. */
+bool bdml_mat_element(uint32_t type, bool swap, bdml_element *e);
 /* The next sub-element; false when it does not fit into what is left. */
 bool bdml_mat_next(bdml_mat_cursor *c, bdml_mat_part *p);
 /* Flags, sizes and name: what every array begins with. NULL, or what is wrong. */

@@ -213,14 +213,10 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_evaluate: data must not be NULL");
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
-    bdml_la_enter(h);
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
     bdml_options o = h->options;
     if (!o.neighbors.neighbors.given) o.neighbors.neighbors.automatic = false; /* alike for all */
-    bool timed = bdml_deadline_begin(h, o.solve.time_limit.value);
+    bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
     bdml_status status = evaluate(h, &o, data, json);
-    bdml_deadline_end(h, timed);
-    bdml_phase_leave(h, previous);
-    bdml_la_leave(h);
+    bdml_call_end(h, call);
     return status;
 }

@@ -277,13 +277,9 @@ done:
 
 static bdml_status run(bdml_handle *h, const retrieve_data *data, char **json)
 {
-    bdml_la_enter(h);
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
-    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
+    bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
     bdml_status status = retrieve(h, &h->options, data, json);
-    bdml_deadline_end(h, timed);
-    bdml_phase_leave(h, previous);
-    bdml_la_leave(h);
+    bdml_call_end(h, call);
     return status;
 }
 

@@ -333,13 +333,9 @@ done:
 static bdml_status run(bdml_handle *h, const bdml_dataset *data, bdml_labelled_pairs pairs,
                        char **json)
 {
-    bdml_la_enter(h);
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
-    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
+    bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
     bdml_status status = verify(h, &h->options, data, pairs, json);
-    bdml_deadline_end(h, timed);
-    bdml_phase_leave(h, previous);
-    bdml_la_leave(h);
+    bdml_call_end(h, call);
     return status;
 }
 

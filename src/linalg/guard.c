@@ -64,6 +64,20 @@ void bdml_la_leave(bdml_handle *h)
     pthread_mutex_unlock(&lock);
 }
 
+bdml_call bdml_call_begin(bdml_handle *h, bdml_phase phase)
+{
+    bdml_la_enter(h);
+    bdml_phase previous = bdml_phase_enter(h, phase);
+    return (bdml_call){previous, bdml_deadline_begin(h, h->options.solve.time_limit.value)};
+}
+
+void bdml_call_end(bdml_handle *h, bdml_call call)
+{
+    bdml_deadline_end(h, call.timed);
+    bdml_phase_leave(h, call.previous);
+    bdml_la_leave(h);
+}
+
 bool bdml_la_widen(int threads)
 {
     pthread_mutex_lock(&lock);

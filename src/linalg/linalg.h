@@ -23,6 +23,14 @@
  * run at once. */
 void bdml_la_enter(bdml_handle *h);
 void bdml_la_leave(bdml_handle *h);
+/* The same for a public call that works long: its time is charged to `phase`, and ends by `time_limit` or with
+ * the call that it is inside of. */
+typedef struct bdml_call {
+    bdml_phase previous;
+    bool timed;
+} bdml_call;
+bdml_call bdml_call_begin(bdml_handle *h, bdml_phase phase);
+void bdml_call_end(bdml_handle *h, bdml_call call);
 /* Let BLAS use `threads` threads for one LAPACK call, if no other bdml call runs at the moment;
  * false when one does. Until bdml_la_narrow no other call may begin. */
 bool bdml_la_widen(int threads);

@@ -144,40 +144,14 @@ static void face(const bdml_spectral *s, const double *z, double *mid, double *c
     }
 }
 
-/* min over j of (K sum_{i<=j} w_i + sum_{i>j} w_i) / (j K + d - j + e): the value per unit of trace
- * when the j smallest w get K a and the rest a (eq. 9). */
-static double best_ratio(const bdml_spectral *s, const double *w, int *best)
-{
-    double rest = 0.0, top = 0.0, value = INFINITY;
-    for (int i = 0; i < s->d; i++) rest += w[i];
-    for (int j = 0; j <= s->d; j++) {
-        double weight = j * s->K + (s->d - j) + s->extra;
-        double v = (rest + (s->K - 1.0) * top) / weight;
-        if (v < value) {
-            value = v;
-            *best = j;
-        }
-        if (j < s->d) top += w[j];
-    }
-    return value;
-}
-
 static double minimise(const bdml_spectral *s, const double *w, double trace, double *l)
 {
-    int j = 0;
-    double ratio = best_ratio(s, w, &j), R = BDML_MIN(trace, s->trace);
-    bool zero = ratio >= 0.0;
-    if (l) {
-        double a = zero ? 0.0 : (isfinite(R) ? R : 1.0) / (j * s->K + (s->d - j) + s->extra);
-        for (int i = 0; i < s->d; i++) l[i] = i < j ? s->K * a : a;
-    }
-    return zero ? 0.0 : R * ratio;
+    return bdml_capped_minimise(s, s->d, w, trace, l);
 }
 
 static double density(const bdml_spectral *s, const double *g)
 {
-    int j;
-    return best_ratio(s, g, &j);
+    return bdml_capped_density(s, s->d, g);
 }
 
 static void outside(const bdml_spectral *s, const double *l, double *lo, double *hi)

@@ -35,38 +35,14 @@ bdml_spectral bdml_spectral_rank(int d, int q, double K)
 
 /* ---- linear minimisation ------------------------------------------------------------------------- */
 
-/* min over j of (K sum_{i<=j} w_i + sum_{j<i<=q} w_i) / (j K + q - j), w ascending. */
-static double best_ratio(const bdml_spectral *s, const double *w, int *best)
-{
-    double rest = 0.0, top = 0.0, value = INFINITY;
-    for (int i = 0; i < s->q; i++) rest += w[i];
-    for (int j = 0; j <= s->q; j++) {
-        double v = (rest + (s->K - 1.0) * top) / (j * s->K + (s->q - j));
-        if (v < value) {
-            value = v;
-            *best = j;
-        }
-        if (j < s->q) top += w[j];
-    }
-    return value;
-}
-
 static double minimise(const bdml_spectral *s, const double *w, double trace, double *l)
 {
-    int j = 0;
-    double ratio = best_ratio(s, w, &j), R = BDML_MIN(trace, s->trace);
-    bool zero = ratio >= 0.0;
-    if (l) {
-        double a = zero ? 0.0 : (isfinite(R) ? R : 1.0) / (j * s->K + (s->q - j));
-        for (int i = 0; i < s->d; i++) l[i] = i < j ? s->K * a : i < s->q ? a : 0.0;
-    }
-    return zero ? 0.0 : R * ratio;
+    return bdml_capped_minimise(s, s->q, w, trace, l);
 }
 
 static double density(const bdml_spectral *s, const double *g)
 {
-    int j;
-    return best_ratio(s, g, &j);
+    return bdml_capped_density(s, s->q, g);
 }
 
 /* ---- projection ------------------------------------------------------------------------------------ */

@@ -90,6 +90,11 @@ double bdml_spectral_minimise_any(const bdml_spectral *set, const double *w, dou
 /* order such that z[order[0]] <= z[order[1]] <= ..., ties by index; heap sort. */
 void bdml_spectral_sort(int d, const double *z, int *order);
 
+/* Minimum and density of the sets whose q smallest places get a or K a (capped.c). */
+double bdml_capped_minimise(const bdml_spectral *s, int q, const double *w, double trace,
+                            double *l);
+double bdml_capped_density(const bdml_spectral *s, int q, const double *g);
+
 extern const bdml_spectral_ops bdml_distortion_ops, bdml_psd_ball_ops, bdml_psd_simplex_ops,
     bdml_hull_ops, bdml_rank_ops;
 

@@ -351,12 +351,8 @@ bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!h || !json) return BDML_ERR_ARGUMENT;
     *json = NULL;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_path: data must not be NULL");
-    bdml_la_enter(h);
-    bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
+    bdml_call call = bdml_call_begin(h, BDML_PHASE_SOLVE);
     bdml_status status = path(h, &h->options, data, json);
-    bdml_deadline_end(h, timed);
-    bdml_phase_leave(h, previous);
-    bdml_la_leave(h);
+    bdml_call_end(h, call);
     return status;
 }
