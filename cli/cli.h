@@ -42,6 +42,7 @@ typedef struct cli_progress {
     bool terminal;   /* a bar that is rewritten; else plain lines */
     bool shown;      /* a bar stands on the current line */
     double printed;  /* when last something was shown */
+    int told;        /* the percent of the last plain line */
     remaining whole; /* of the command: begun, share done, time left */
     double from, to; /* what the part under way is of it */
     char phase[64];

@@ -4,8 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-static const double BAR_AFTER = 0.5;  /* seconds: shorter work needs no bar */
-static const double LINE_EVERY = 2.0; /* seconds between plain lines */
+static const double BAR_AFTER = 0.5;   /* seconds: shorter work needs no bar */
+static const double LINE_EVERY = 2.0;  /* seconds between plain lines */
+static const double SAME_EVERY = 20.0; /* and between two that tell nothing new */
 enum { BAR_WIDTH = 28 };
 
 /* ---- Ctrl-C ---------------------------------------------------------------------------------- */
@@ -84,11 +85,16 @@ static bool is_long(const char *phase)
     return false;
 }
 
+static bool is_counted(const cli_progress *p)
+{
+    return p->whole.share > 0.0 && p->whole.share < 1.0;
+}
+
 /* By the share of the whole where one is known and not used up, else by what the phase counts, else by its name alone. */
 static void show(cli *c, double now, int64_t done, int64_t total)
 {
     cli_progress *p = &c->progress;
-    bool counted = p->whole.share > 0.0 && p->whole.share < 1.0;
+    bool counted = is_counted(p);
     double seconds = counted ? remaining_seconds(&p->whole, now) : 0.0;
     int percent = remaining_percent(&p->whole);
     char left[32] = "", count[64] = " ...", bar[BAR_WIDTH + 1];
@@ -134,7 +140,13 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
     double first = p->terminal ? BAR_AFTER : LINE_EVERY;
     if (now - p->whole.started < first) return 0;
     /* A line stays: it is not worth it for a phase that is over. */
-    if (!p->terminal && (now - p->printed < LINE_EVERY || (done == total && total > 0))) return 0;
+    if (!p->terminal) {
+        int percent = remaining_percent(&p->whole);
+        bool news = percent != p->told || !is_counted(p);
+        if (now - p->printed < (news ? LINE_EVERY : SAME_EVERY) || (done == total && total > 0))
+            return 0;
+        p->told = percent;
+    }
     p->printed = now;
     show(c, now, done, total);
     return 0;

@@ -223,11 +223,15 @@ done:
     return status;
 }
 
-/* K by cross-validation inside the training rows of one set. */
-static bdml_status choose(bdml_handle *h, int set, const bdml_part *part, path_result *p)
+/* K by cross-validation inside the training rows of one set. `steps` of the path are done: a set takes two, its solves and
+ * this choice. */
+static bdml_status choose(bdml_handle *h, int set, int steps, const bdml_part *part, path_result *p)
 {
     bdml_selection s;
-    BDML_TRY(bdml_select(h, &p->plan, &part->t, &s));
+    bdml_progress_hold(h, "path", steps, 2 * (p->splits + 1));
+    bdml_status status = bdml_select(h, &p->plan, &part->t, &s);
+    bdml_progress_release(h);
+    if (status != BDML_OK) return status;
     p->chosen[set] = s.chosen;
     for (int k = 0; k < p->plan.caps; k++) {
         if (isnan(s.mean[k])) continue;
@@ -301,8 +305,8 @@ static bdml_status run_sets(bdml_handle *h, const bdml_dataset *data, path_resul
         for (int i = 0; i < count; i++) BDML_GO(make_set(h, data, set + i, order, p, &parts[i]));
         batch b = {p, set, parts};
         bdml_jobs jobs = {.what = "path",
-                          .done = set,
-                          .total = sets,
+                          .done = 2 * set,
+                          .total = 2 * sets,
                           .count = count,
                           .workers = bdml_threads(h),
                           .run = run_set,
@@ -312,7 +316,7 @@ static bdml_status run_sets(bdml_handle *h, const bdml_dataset *data, path_resul
         BDML_GO(bdml_jobs_run(h, &jobs));
         for (int i = 0; i < count; i++) {
             if (finished[i] && done == set + i) {
-                BDML_GO(choose(h, set + i, &parts[i], p));
+                BDML_GO(choose(h, set + i, 2 * set + count + i, &parts[i], p));
                 done++;
             }
             finished[i] = false;
