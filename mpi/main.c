@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 {
     int provided;
     bdml_mpi *mpi = NULL;
+    cli_settle();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     cli_ranks ranks = {.here = ranks_of_this_machine()};
     if (bdml_mpi_new(MPI_COMM_WORLD, &mpi) != BDML_OK) {
