@@ -8,15 +8,19 @@
 
 /* ---- pairs -------------------------------------------------------------------------------------- */
 
+/* One pair of rows i < j, and its number in keys. */
 typedef struct numbered {
-    uint64_t key;
-    int32_t id;
+    int32_t i, j, id;
 } numbered;
 
-static int by_key(const void *a, const void *b)
+/* Sort by i or by j, both below n, keeping the order of equals: counting sort. start: room for n + 1. */
+static void sort_by(int64_t n, bool by_i, int64_t count, const numbered *from, int64_t *start,
+                    numbered *to)
 {
-    const numbered *p = a, *q = b;
-    return (p->key > q->key) - (p->key < q->key);
+    memset(start, 0, sizeof *start * ((size_t)n + 1));
+    for (int64_t k = 0; k < count; k++) start[(by_i ? from[k].i : from[k].j) + 1]++;
+    for (int64_t i = 0; i < n; i++) start[i + 1] += start[i];
+    for (int64_t k = 0; k < count; k++) to[start[by_i ? from[k].i : from[k].j]++] = from[k];
 }
 
 /* Sort the pairs found; place[number in keys] = place in the sorted list. */
@@ -24,22 +28,29 @@ static bdml_status sort_pairs(bdml_handle *h, const bdml_keys *keys, bdml_constr
                               int32_t *place)
 {
     bdml_status status = BDML_OK;
-    numbered *list = NULL;
-    int64_t k = 0;
+    numbered *list = NULL, *by_j = NULL;
+    int64_t *start = NULL, k = 0;
     c->pairs = keys->count;
     BDML_NEW(h, list, c->pairs);
+    BDML_NEW(h, by_j, c->pairs);
+    BDML_NEW(h, start, c->n + 1);
     BDML_NEW(h, c->pi, c->pairs);
     BDML_NEW(h, c->pj, c->pairs);
     for (size_t s = 0; s < keys->slots; s++)
-        if (keys->slot[s]) list[k++] = (numbered){keys->slot[s] - 1, keys->id[s]};
-    qsort(list, (size_t)c->pairs, sizeof *list, by_key);
+        if (keys->slot[s])
+            list[k++] = (numbered){(int32_t)((keys->slot[s] - 1) >> 32),
+                                   (int32_t)((keys->slot[s] - 1) & UINT32_MAX), keys->id[s]};
+    sort_by(c->n, false, c->pairs, list, start, by_j);
+    sort_by(c->n, true, c->pairs, by_j, start, list);
     for (k = 0; k < c->pairs; k++) {
-        c->pi[k] = (int32_t)(list[k].key >> 32);
-        c->pj[k] = (int32_t)(list[k].key & UINT32_MAX);
+        c->pi[k] = list[k].i;
+        c->pj[k] = list[k].j;
         place[list[k].id] = (int32_t)k;
     }
 done:
     free(list);
+    free(by_j);
+    free(start);
     return status;
 }
 
@@ -52,6 +63,7 @@ static bdml_status add_targets(bdml_handle *h, int64_t targets, const int32_t *t
 {
     bdml_status status = BDML_OK;
     bdml_keys seen = {0};
+    BDML_GO(bdml_keys_reserve(h, &seen, targets));
     for (int64_t k = 0; k < targets; k++) {
         int32_t i = target[2 * k], j = target[2 * k + 1], id;
         int64_t before = seen.count;
@@ -82,19 +94,32 @@ static bdml_status add_constraints(bdml_handle *h, int64_t m, int width, const i
 {
     bdml_status status = BDML_OK;
     bdml_keys seen = {0};
+    unsigned char *role = NULL; /* of a pair up to now: 1 far, 2 near */
+    uint64_t last = UINT64_MAX; /* the near pair before: mined triplets of one come in a row */
+    int32_t near_last = -1;
+    BDML_GO(bdml_keys_reserve(h, &seen, m));
+    BDML_NEW(h, role, (size_t)pairs->count + 2 * (size_t)m);
     for (int64_t t = 0; t < m; t++) {
         const int32_t *r = rows + (size_t)width * (size_t)t;
         int32_t far, near = -1, id;
         int64_t before = seen.count;
         BDML_GO(bdml_keys_add(h, pairs, bdml_pair_key(r[width == 3 ? 0 : 2], r[width - 1]), &far));
-        if (r[1] >= 0) BDML_GO(bdml_keys_add(h, pairs, bdml_pair_key(r[0], r[1]), &near));
+        if (r[1] >= 0) {
+            uint64_t key = bdml_pair_key(r[0], r[1]);
+            if (key != last) BDML_GO(bdml_keys_add(h, pairs, key, &near_last));
+            last = key;
+            near = near_last;
+        }
         BDML_GO(bdml_keys_add(h, &seen, constraint_key(far, near), &id));
         if (seen.count == before) {
             c->duplicates++;
             if (weight) c->weight[id] += weight[t];
             continue;
         }
-        if (near >= 0 && bdml_keys_find(&seen, constraint_key(near, far)) >= 0) c->contradictions++;
+        role[far] |= 1;
+        if (near >= 0) role[near] |= 2;
+        if (near >= 0 && role[far] == 3 && role[near] == 3)
+            c->contradictions += bdml_keys_find(&seen, constraint_key(near, far)) >= 0;
         c->far[c->m] = far;
         c->near[c->m] = near;
         if (margin) c->margin[c->m] = margin[t];
@@ -103,6 +128,7 @@ static bdml_status add_constraints(bdml_handle *h, int64_t m, int width, const i
     }
 done:
     bdml_keys_free(&seen);
+    free(role);
     return status;
 }
 
@@ -144,6 +170,7 @@ static bdml_status build(bdml_handle *h, int64_t n, int64_t targets, const int32
     BDML_NEW(h, c->near, m);
     if (margin) BDML_NEW(h, c->margin, m);
     if (weight) BDML_NEW(h, c->weight, m);
+    BDML_GO(bdml_keys_reserve(h, &pairs, targets + m / 3)); /* of 3 targets each, which is usual */
     BDML_GO(add_targets(h, targets, target, &pairs, c));
     BDML_GO(add_constraints(h, m, width, rows, margin, weight, &pairs, c));
     BDML_NEW(h, place, pairs.count);

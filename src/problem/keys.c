@@ -23,9 +23,9 @@ static size_t find_slot(const bdml_keys *keys, uint64_t key)
     return s;
 }
 
-static bdml_status grow(bdml_handle *h, bdml_keys *keys)
+static bdml_status grow(bdml_handle *h, bdml_keys *keys, size_t slots)
 {
-    bdml_keys bigger = {.slots = keys->slots ? 2 * keys->slots : FIRST_SLOTS, .count = keys->count};
+    bdml_keys bigger = {.slots = slots, .count = keys->count};
     bigger.slot = bdml_calloc(h, bigger.slots, sizeof *bigger.slot);
     bigger.id = bdml_alloc(h, bigger.slots, sizeof *bigger.id);
     if (!bigger.slot || !bigger.id) {
@@ -43,9 +43,17 @@ static bdml_status grow(bdml_handle *h, bdml_keys *keys)
     return BDML_OK;
 }
 
+bdml_status bdml_keys_reserve(bdml_handle *h, bdml_keys *keys, int64_t count)
+{
+    size_t slots = FIRST_SLOTS;
+    while (slots / 4 * 3 < (size_t)count) slots *= 2;
+    return slots > keys->slots ? grow(h, keys, slots) : BDML_OK;
+}
+
 bdml_status bdml_keys_add(bdml_handle *h, bdml_keys *keys, uint64_t key, int32_t *id)
 {
-    if ((size_t)keys->count >= keys->slots / 4 * 3) BDML_TRY(grow(h, keys));
+    if ((size_t)keys->count >= keys->slots / 4 * 3)
+        BDML_TRY(grow(h, keys, keys->slots ? 2 * keys->slots : FIRST_SLOTS));
     size_t s = find_slot(keys, key);
     if (keys->slot[s] == 0) {
         if (keys->count >= INT32_MAX)

@@ -243,6 +243,8 @@ typedef struct bdml_keys {
 /* *id: number of the key, which is new when *id == keys->count before the call. Fails when there
  * are more than INT32_MAX keys. key < UINT64_MAX. */
 bdml_status bdml_keys_add(bdml_handle *h, bdml_keys *keys, uint64_t key, int32_t *id);
+/* Room for so many keys at once, instead of doubling on the way. */
+bdml_status bdml_keys_reserve(bdml_handle *h, bdml_keys *keys, int64_t count);
 int32_t bdml_keys_find(const bdml_keys *keys, uint64_t key); /* -1: not there */
 void bdml_keys_free(bdml_keys *keys);
 
