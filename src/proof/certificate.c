@@ -43,6 +43,20 @@ static bdml_status put_number(writer *w, double x, char after)
     return BDML_OK;
 }
 
+/* The number of a row, class, pair or constraint. */
+static bdml_status put_count(writer *w, int64_t v, char after)
+{
+    char digit[BDML_NUMBER_SIZE]; /* from the last on */
+    int digits = 0;
+    if (v < 0) return put(w, "%lld%c", (long long)v, after);
+    BDML_TRY(bdml_grow(w->h, &w->text, &w->capacity, w->size + BDML_NUMBER_SIZE, 1));
+    do digit[digits++] = (char)('0' + v % 10);
+    while ((v /= 10) > 0);
+    while (digits > 0) w->text[w->size++] = digit[--digits];
+    w->text[w->size++] = after;
+    return BDML_OK;
+}
+
 static bdml_status put_numbers(writer *w, int64_t rows, int64_t columns, const double *x)
 {
     for (int64_t i = 0; i < rows; i++)
@@ -111,12 +125,12 @@ static bdml_status put_rows(writer *w)
     BDML_TRY(put(w, "rows %lld\n", (long long)r->count));
     for (int64_t i = 0; i < r->count; i++) {
         BDML_TRY(bdml_leave_check(w->h, "proof"));
-        BDML_TRY(put(w, "%lld ", (long long)r->row[i]));
+        BDML_TRY(put_count(w, r->row[i], ' '));
         BDML_TRY(put_numbers(w, 1, d, r->x + i * d));
     }
     if (!w->y) return put(w, "classes none\n");
     BDML_TRY(put(w, "classes %lld\n", (long long)r->n));
-    for (int64_t i = 0; i < r->n; i++) BDML_TRY(put(w, "%d\n", w->y[i]));
+    for (int64_t i = 0; i < r->n; i++) BDML_TRY(put_count(w, w->y[i], '\n'));
     return BDML_OK;
 }
 
@@ -125,15 +139,18 @@ static bdml_status put_constraints(writer *w)
     const bdml_constraints *c = w->e->constraints;
     bool targets = w->e->claim != BDML_CLAIM_INFEASIBLE && w->e->pull == BDML_PULL_TARGETS;
     BDML_TRY(put(w, "pairs %lld\n", (long long)c->pairs));
-    for (int64_t k = 0; k < c->pairs; k++) BDML_TRY(put(w, "%d %d\n", c->pi[k], c->pj[k]));
+    for (int64_t k = 0; k < c->pairs; k++) {
+        BDML_TRY(put_count(w, c->pi[k], ' '));
+        BDML_TRY(put_count(w, c->pj[k], '\n'));
+    }
     BDML_TRY(put(w, "targets %lld\n", targets ? (long long)c->targets : 0LL));
-    for (int64_t t = 0; targets && t < c->targets; t++) BDML_TRY(put(w, "%d\n", c->target[t]));
+    for (int64_t t = 0; targets && t < c->targets; t++) BDML_TRY(put_count(w, c->target[t], '\n'));
     BDML_TRY(put(w, "constraints %lld\n", (long long)c->m));
     for (int64_t t = 0; t < c->m; t++) {
-        BDML_TRY(c->near[t] >= 0 ? put(w, "%d %d", c->far[t], c->near[t])
-                                 : put(w, "%d -", c->far[t]));
-        BDML_TRY(
-            put(w, " %a %a\n", c->margin ? c->margin[t] : 1.0, c->weight ? c->weight[t] : 1.0));
+        BDML_TRY(put_count(w, c->far[t], ' '));
+        BDML_TRY(c->near[t] >= 0 ? put_count(w, c->near[t], ' ') : put(w, "- "));
+        BDML_TRY(put_number(w, c->margin ? c->margin[t] : 1.0, ' '));
+        BDML_TRY(put_number(w, c->weight ? c->weight[t] : 1.0, '\n'));
     }
     return BDML_OK;
 }
@@ -143,8 +160,10 @@ static bdml_status put_evidence(writer *w)
     const bdml_evidence *e = w->e;
     BDML_TRY(put_matrix(w, "map", w->model->q, w->dim, w->b));
     BDML_TRY(put(w, "multipliers %lld\n", (long long)e->duals));
-    for (int64_t k = 0; k < e->duals; k++)
-        BDML_TRY(put(w, "%d %a\n", e->dual_constraint[k], e->dual[k]));
+    for (int64_t k = 0; k < e->duals; k++) {
+        BDML_TRY(put_count(w, e->dual_constraint[k], ' '));
+        BDML_TRY(put_number(w, e->dual[k], '\n'));
+    }
     double room = WIDEN * fabs(is_bracket(e) ? e->upper : e->lower);
     if (e->claim != BDML_CLAIM_INFEASIBLE) BDML_TRY(put(w, "lower %a\n", e->lower - room));
     if (is_bracket(e)) BDML_TRY(put(w, "upper %a\n", e->upper + room));
