@@ -98,10 +98,12 @@ static void KERNEL(prune)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q)
     for (int c = 0; c < count; c++) w->high[c] = value[c] + w->wide_q[q] + w->wide_r[slot[c]];
     REAL limit = KERNEL(nth)(w->high, count, b->t->k);
     if (limit < w->limit[at]) w->limit[at] = limit;
-    for (int c = 0; c < count; c++) {
-        if (value[c] > w->limit[at]) continue;
-        value[kept] = value[c];
-        slot[kept++] = slot[c];
+    limit = w->limit[at];
+    for (int c = 0; c < count; c++) { /* no branches: which stay is anyone's guess */
+        REAL v = value[c];
+        value[kept] = v;
+        slot[kept] = slot[c];
+        kept += !(v > limit);
     }
     b->count[at] = kept;
 }
@@ -228,6 +230,18 @@ BDML_KNN_WIDE static int KERNEL(skip_both_wide)(const REAL *s, const REAL *low, 
     return KERNEL(skip_both)(s, low, limit, mine, other, j, n);
 }
 
+/* Which of a stride's values j .. end - 1 are below the limit, in their order: without branches, as above. */
+static inline int KERNEL(hits)(const REAL *s, const REAL *low, REAL limit, int j, int end,
+                               int found[STRIDE])
+{
+    int count = 0;
+    for (; j < end; j++) {
+        found[count] = j;
+        count += s[j] + low[j] <= limit;
+    }
+    return count;
+}
+
 /* Products s[0..n) of query q with reference positions r.. */
 static void KERNEL(scan_query)(bdml_knn_brute *b, const KERNEL(view) * w, int64_t q, int64_t r,
                                int n, const REAL *s)
@@ -236,8 +250,13 @@ static void KERNEL(scan_query)(bdml_knn_brute *b, const KERNEL(view) * w, int64_
     for (int j = 0; j < n;) {
         j = b->wide ? KERNEL(skip_query_wide)(s, low, *limit, j, n)
                     : KERNEL(skip_query)(s, low, *limit, j, n);
-        for (int end = BDML_MIN(j + STRIDE, n); j < end; j++)
-            if (s[j] + low[j] <= *limit) KERNEL(push)(b, w, q, r + j, s[j] + low[j]);
+        int found[STRIDE], end = BDML_MIN(j + STRIDE, n);
+        int count = KERNEL(hits)(s, low, *limit, j, end, found);
+        for (int c = 0; c < count; c++) { /* pushing lowers the limit */
+            REAL v = s[found[c]] + low[found[c]];
+            if (v <= *limit) KERNEL(push)(b, w, q, r + found[c], v);
+        }
+        j = end;
     }
 }
 

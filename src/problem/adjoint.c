@@ -33,22 +33,38 @@ BDML_CLONES static void add_four(int d, const double *restrict a, const double *
                 (w2 * (a[r] - b2[r]) + w3 * (a[r] - b3[r]));
 }
 
+/* Which of the pairs from .. to of incident are selected and have a weight, in their order: found without branches, as
+ * these would go one way or the other at random. */
+static int weighted_pairs(const bdml_margin *op, int64_t from, int64_t to, int64_t *found)
+{
+    int count = 0;
+    for (int64_t e = from; e < to; e++) {
+        int32_t p = op->incident[e];
+        found[count] = e;
+        count += (op->pair_mark[p] == op->epoch) & (op->w[p] != 0.0);
+    }
+    return count;
+}
+
 /* z_i = sum of w_ij (x_i - x_j) over the selected pairs at point i, in the order of their numbers,
  * four at a time; the last group is filled up with weight 0. */
 static void laplacian_column(const bdml_margin *op, int32_t i, double *z)
 {
+    enum { LOT = 256 };
     int d = op->d, waiting = 0;
     const double *a = COL(op->x, d, i), *b[4];
     double w[4];
+    int64_t found[LOT];
     memset(z, 0, sizeof *z * (size_t)d);
-    for (int64_t e = op->first[i]; e < op->first[i + 1]; e++) {
-        int32_t p = op->incident[e];
-        if (op->pair_mark[p] != op->epoch || op->w[p] == 0.0) continue;
-        w[waiting] = op->w[p];
-        b[waiting++] = COL(op->x, d, op->other[e]);
-        if (waiting < 4) continue;
-        add_four(d, a, b, w, z);
-        waiting = 0;
+    for (int64_t from = op->first[i]; from < op->first[i + 1]; from += LOT) {
+        int count = weighted_pairs(op, from, BDML_MIN(from + LOT, op->first[i + 1]), found);
+        for (int k = 0; k < count; k++) {
+            w[waiting] = op->w[op->incident[found[k]]];
+            b[waiting++] = COL(op->x, d, op->other[found[k]]);
+            if (waiting < 4) continue;
+            add_four(d, a, b, w, z);
+            waiting = 0;
+        }
     }
     if (waiting == 0) return;
     for (; waiting < 4; waiting++) w[waiting] = 0.0, b[waiting] = a;

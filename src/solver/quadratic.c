@@ -45,8 +45,10 @@ bdml_status bdml_quadratic_init(bdml_engine *e)
     double **vectors[] = {&p->m, &p->s, &p->x, &p->x_old, &p->z, &p->hx, &p->hx_old, &p->hz};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) BDML_NEW(e->h, *vectors[i], n);
     BDML_NEW(e->h, p->H, n * n);
-    BDML_NEW(e->h, p->change, n * n);
-    BDML_NEW(e->h, p->block, n * BLOCK);
+    p->change =
+        bdml_alloc(e->h, n * n, sizeof *p->change); /* both are written before they are read */
+    p->block = bdml_alloc(e->h, n * BLOCK, sizeof *p->block);
+    if (!p->change || !p->block) return BDML_ERR_MEMORY;
     BDML_NEW(e->h, p->pair, 2 * (size_t)e->X.r);
     BDML_NEW(e->h, p->curved, e->p->c->m);
 done:
