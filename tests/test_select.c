@@ -45,6 +45,11 @@ static void papers_form_leaves_cap_and_weight_open(void **state)
     assert_int_equal(plan.efforts, 2);
     check_true(plan.effort[0].again == 0 && plan.effort[1].again == 0);
     check_true(plan.caps > 1);
+    check_close(plan.slack, 0.0, 0); /* the least error, unless se-rule is given */
+    bdml_plan_free(&plan);
+    check_ok(h, bdml_set(h, "se-rule", "1"));
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    check_close(plan.slack, 1.0, 0);
     bdml_plan_free(&plan);
     check_ok(h, bdml_set(h, "distortion", "1e5"));
     check_ok(h, bdml_set(h, "reference", "zscore"));

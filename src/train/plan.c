@@ -136,7 +136,7 @@ static bdml_status plan_recipe(bdml_handle *h, const bdml_training *t, bdml_plan
 }
 
 /* The paper's form: its objective, its neighbours, the space as it is for reference. The cap and the weight are
- * chosen, as it chooses its parameters; the rest of the recipe is not used. */
+ * chosen, as it chooses its parameters: by the least error, no cap preferred to another; the rest of the recipe is not used. */
 static bdml_status plan_paper(bdml_handle *h, bdml_plan *p)
 {
     static const bdml_reference_kind none = BDML_REFERENCE_NONE;
@@ -151,6 +151,7 @@ static bdml_status plan_paper(bdml_handle *h, bdml_plan *p)
             "problem (distortion, rule) or leave recipe out");
     p->source = BDML_FROM_RULE;
     p->weighing = BDML_WEIGH_ALIKE;
+    if (o->train.se_rule.automatic) p->slack = 0.0;
     set_caps(p, sizeof caps / sizeof *caps, caps);
     set_efforts(p, (bdml_effort){again, 1.5}, (bdml_effort){again, 5.0});
     return set_references(h, p, 1, &none);
