@@ -6,8 +6,9 @@
 
 static bool is_means(const char *name)
 {
-    static const char *const means[] = {"threads", "jobs",  "memory", "json",       "quiet",
-                                        "verbose", "every", "resume", "checkpoint", "plot"};
+    static const char *const means[] = {"threads",    "jobs",    "memory", "json",
+                                        "quiet",      "verbose", "every",  "resume",
+                                        "checkpoint", "plot",    "mapping"};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
         if (strcmp(means[i], name) == 0) return true;
     return false;

@@ -324,4 +324,20 @@ bdml_status bdml_file_rewrite(bdml_handle *h, bdml_file *f, const void *data, si
 /* All of it at once: create, write, commit. */
 bdml_status bdml_file_save(bdml_handle *h, const char *path, const void *data, size_t bytes);
 
+/* ---- files as memory (mapped.c) ----------------------------------------------------------------- */
+
+/* `bytes` from `offset` on of the file that is open as fd, to be read only; the descriptor stays the caller's. *out NULL: this
+ * file cannot be mapped, and is to be read. A file that others shorten meanwhile does no harm but to what is computed. */
+typedef struct bdml_mapped bdml_mapped;
+bdml_status bdml_mapped_new(bdml_handle *h, int fd, int64_t offset, size_t bytes,
+                            bdml_mapped **out);
+void bdml_mapped_free(bdml_mapped *m);
+const void *bdml_mapped_bytes(const bdml_mapped *m);
+/* These will be read next. */
+void bdml_mapped_expect(const bdml_mapped *m, size_t from, size_t bytes);
+/* From now on the bytes may be written: pages that are become copies, and the file stays as it is. */
+bdml_status bdml_mapped_write(bdml_handle *h, bdml_mapped *m, const char *name);
+/* BDML_ERR_IO when the file called so is no longer what was mapped: asked before results are given out. */
+bdml_status bdml_mapped_check(bdml_handle *h, const bdml_mapped *m, const char *name);
+
 #endif

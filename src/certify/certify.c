@@ -182,7 +182,7 @@ bdml_status bdml_certify_model(bdml_handle *h, const bdml_model *model, const bd
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CERTIFY);
     bdml_status status = certify(h, "the model", NULL, model, data, confirmed, json);
     bdml_phase_leave(h, previous);
-    return status;
+    return bdml_dataset_confirm(h, data, status, json);
 }
 
 bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *data, int *confirmed,
@@ -199,7 +199,7 @@ bdml_status bdml_certify(bdml_handle *h, const char *path, const bdml_dataset *d
     if (status == BDML_OK) status = certify(h, path, path, model, data, confirmed, json);
     bdml_phase_leave(h, previous);
     bdml_free_model(model);
-    return status;
+    return bdml_dataset_confirm(h, data, status, json);
 }
 
 bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *model,
@@ -215,6 +215,7 @@ bdml_status bdml_export_certificate(bdml_handle *h, const bdml_model *model,
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
     BDML_GO(bdml_certify_fits(h, model, data, "the model"));
     BDML_GO(bdml_certificate_text(h, model, model->evidence, data, &text, &size));
+    BDML_GO(bdml_dataset_confirm(h, data, status, NULL));
     status = bdml_file_save(h, path, text, size);
 done:
     bdml_phase_leave(h, previous);

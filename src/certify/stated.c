@@ -16,7 +16,8 @@
  * file may reach a training. */
 static const bdml_opt means[] = {BDML_OPT_THREADS,    BDML_OPT_MEMORY, BDML_OPT_SEARCH,
                                  BDML_OPT_CANDIDATES, BDML_OPT_JOBS,   BDML_OPT_CHECKPOINT,
-                                 BDML_OPT_EVERY,      BDML_OPT_RESUME, BDML_OPT_LEVEL};
+                                 BDML_OPT_EVERY,      BDML_OPT_RESUME, BDML_OPT_LEVEL,
+                                 BDML_OPT_MAPPING};
 
 /* The settings of the file on a handle of their own; NULL: no such settings, `why` says so. */
 static bdml_handle *read_settings(const json_t *settings, char *why, size_t size)

@@ -301,7 +301,7 @@ static void arff_close(bdml_source *s)
     free(a);
 }
 
-static const bdml_source_ops arff_ops = {arff_next, arff_close, NULL, NULL};
+static const bdml_source_ops arff_ops = {arff_next, arff_close, NULL, NULL, NULL};
 
 bdml_status bdml_arff_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
                            const bdml_wanted *wanted, bdml_source *s)

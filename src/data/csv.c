@@ -198,7 +198,7 @@ static void csv_close(bdml_source *s)
     free(c);
 }
 
-static const bdml_source_ops csv_ops = {csv_next, csv_close, NULL, NULL};
+static const bdml_source_ops csv_ops = {csv_next, csv_close, NULL, NULL, NULL};
 
 bdml_status bdml_csv_open(bdml_handle *h, const bdml_input_options *o, bdml_input *in,
                           const bdml_wanted *wanted, char delimiter, bdml_source *s)

@@ -32,8 +32,10 @@ bdml_status bdml_names_sort(bdml_handle *h, const bdml_names *names, int32_t *or
 struct bdml_dataset {
     int64_t n;
     int d;
-    double *x;         /* n rows of d; those of this rank where they are dealt out */
-    int32_t *y;        /* class of each of the n rows, or NULL */
+    double *x; /* n rows of d; those of this rank where they are dealt out */
+    bdml_mapped
+        *file;  /* the file that x is a part of, to be read only; NULL: x is the data set's own */
+    int32_t *y; /* class of each of the n rows, or NULL */
     bdml_spread *over; /* whom the rows are dealt out to, or NULL: all are here */
     int classes;
     char **class_name;   /* classes of them */
@@ -59,6 +61,8 @@ typedef struct bdml_wanted {
     const char *label;
 } bdml_wanted;
 
+/* Is none of these NaN or infinite? */
+bool bdml_all_finite(size_t n, const double *x);
 bdml_status bdml_dataset_new(bdml_handle *h, int64_t n, int d, int classes, bdml_dataset **out);
 /* Read a whole file as o says; wanted as of bdml_source_open. */
 bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
@@ -71,6 +75,12 @@ bdml_status bdml_dataset_read_part(bdml_handle *h, const bdml_input_options *o, 
 bdml_status bdml_dataset_need_all(bdml_handle *h, const bdml_dataset *data, const char *what);
 /* Read a matrix: every column a number, none of them a label, whatever the settings say of the data. */
 bdml_status bdml_matrix_read(bdml_handle *h, const char *path, bdml_dataset **out);
+/* Before x is written. */
+bdml_status bdml_dataset_own(bdml_handle *h, bdml_dataset *data);
+/* `status`, of what was computed from the data and told in *json (NULL: elsewhere); BDML_ERR_IO, and *json freed, where their file
+ * was changed meanwhile. */
+bdml_status bdml_dataset_confirm(bdml_handle *h, const bdml_dataset *data, bdml_status status,
+                                 char **json);
 /* BDML_ERR_DATA unless there are labels, of at least two classes, that look like such. */
 bdml_status bdml_dataset_need_classes(bdml_handle *h, const bdml_dataset *data);
 /* What a fold or split of the data takes while a method learns from it: the rows, prepared, and mapped. */
@@ -102,6 +112,8 @@ typedef struct bdml_source_ops {
     bdml_status (*skip)(bdml_handle *h, bdml_source *s, int64_t rows);
     /* The labels of all rows where they are known beforehand, or NULL. */
     const int32_t *(*labels)(const bdml_source *s);
+    /* Are the rows that are not yet handed out doubles of this machine, one behind the other, that end the file? NULL: no. */
+    bool (*stand)(const bdml_source *s);
 } bdml_source_ops;
 
 /* How the label was found. */
@@ -151,6 +163,8 @@ void bdml_source_close(bdml_source *s);
 bool bdml_source_skips(const bdml_source *s);
 /* Leave out rows at the start. */
 bdml_status bdml_source_skip(bdml_handle *h, bdml_source *s, int64_t rows);
+/* Could the rows be used where they stand in the file, without being read? */
+bool bdml_source_stands(const bdml_source *s);
 /* The labels of all rows of a source that skips; NULL: there are none. */
 const int32_t *bdml_source_labels(const bdml_source *s);
 /* Do the labels of n rows, of classes called so, look like classes (doubt.c)? *text: what is in doubt, with the option
@@ -239,6 +253,9 @@ int64_t bdml_input_line_number(const bdml_input *in); /* of the line last return
 bool bdml_input_at_end(bdml_handle *h, bdml_input *in);
 /* Bytes left to read where the file says so (a plain file), or -1 (gzip, pipes). */
 int64_t bdml_input_remaining(const bdml_input *in);
+/* `bytes` that are not yet taken, but for the first `skip` of them, as memory; *out NULL: they cannot be (gzip, pipes). */
+bdml_status bdml_input_map(bdml_handle *h, const bdml_input *in, int64_t skip, size_t bytes,
+                           bdml_mapped **out);
 /* Read twice: mark at the start, rewind to it. What cannot seek is kept in memory in between. */
 void bdml_input_mark(bdml_input *in);
 bdml_status bdml_input_rewind(bdml_handle *h, bdml_input *in);

@@ -16,7 +16,10 @@ void bdml_free_dataset(bdml_dataset *data)
     if (!data) return;
     free_texts(data->class_name, data->classes);
     free_texts(data->feature_name, data->d);
-    free(data->x);
+    if (data->file)
+        bdml_mapped_free(data->file);
+    else
+        free(data->x);
     free(data->y);
     free(data->source);
     free(data->label_name);
@@ -53,6 +56,24 @@ done:
     else
         bdml_free_dataset(data);
     return status;
+}
+
+bdml_status bdml_dataset_own(bdml_handle *h, bdml_dataset *data)
+{
+    return data->file ? bdml_mapped_write(h, data->file, data->source) : BDML_OK;
+}
+
+bdml_status bdml_dataset_confirm(bdml_handle *h, const bdml_dataset *data, bdml_status status,
+                                 char **json)
+{
+    if (!data || !data->file) return status;
+    bdml_status changed = bdml_mapped_check(h, data->file, data->source);
+    if (changed == BDML_OK) return status;
+    if (json) {
+        free(*json);
+        *json = NULL;
+    }
+    return changed;
 }
 
 static bdml_status copy_texts(bdml_handle *h, char *const *from, int count, char **to)
@@ -100,15 +121,30 @@ done:
     return status;
 }
 
+/* 0 x is 0 or -0 but for NaN and infinity, and sums of these are 0: one a lane, many lanes at a time. */
+bool bdml_all_finite(size_t n, const double *x)
+{
+    enum { LANES = 16 };
+    double sum[LANES] = {0.0}, total = 0.0;
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (size_t j = 0; j < LANES; j++) sum[j] += 0.0 * x[k + j];
+    for (; k < n; k++) total += 0.0 * x[k];
+    for (size_t j = 0; j < LANES; j++) total += sum[j];
+    return total == 0.0;
+}
+
 bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
 {
     bdml_status status = BDML_OK;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_dataset_fill: data must not be NULL");
     BDML_TRY(bdml_dataset_need_all(h, data, "filling in means"));
+    if (bdml_all_finite((size_t)data->n * (size_t)data->d, data->x)) return BDML_OK;
     bdml_prepare means = {.d_in = data->d};
     size_t d = (size_t)data->d;
     const bdml_rows rows = bdml_dataset_view(data);
+    BDML_GO(bdml_dataset_own(h, data));
     BDML_GO(bdml_prepare_means(h, &rows, NULL, &means));
     for (size_t k = 0; k < (size_t)data->n * d; k++)
         if (isnan(data->x[k])) data->x[k] = means.fill[k % d];

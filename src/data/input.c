@@ -22,7 +22,9 @@ static const size_t NOWHERE = SIZE_MAX;
 struct bdml_input {
     gzFile gz;
     char *path, *name;
+    int fd; /* of gz */
     bool seekable, keep, eof;
+    int64_t began;        /* where reading of a regular file began */
     int64_t size;         /* of a regular file, from where reading began; else -1 */
     int64_t taken_before; /* bytes that have left the buffer */
 
@@ -79,6 +81,8 @@ static bdml_status open_gz(bdml_handle *h, bdml_input *in)
     off_t at = lseek(fd, 0, SEEK_CUR);
     in->seekable = S_ISREG(st.st_mode) && at >= 0;
     in->size = in->seekable ? (int64_t)(st.st_size - at) : -1;
+    in->began = at;
+    in->fd = fd;
     in->gz = gzdopen(fd, "rb");
     if (!in->gz || gzbuffer(in->gz, GZ_BUFFER) != 0) {
         if (!in->gz) close(fd);
@@ -261,6 +265,15 @@ int64_t bdml_input_remaining(const bdml_input *in)
 {
     if (in->size < 0 || !gzdirect(in->gz)) return -1;
     return BDML_MAX(in->size - in->taken_before - (int64_t)in->pos, 0);
+}
+
+bdml_status bdml_input_map(bdml_handle *h, const bdml_input *in, int64_t skip, size_t bytes,
+                           bdml_mapped **out)
+{
+    *out = NULL;
+    if (bdml_input_remaining(in) < 0) return BDML_OK;
+    int64_t at = in->began + in->taken_before + (int64_t)in->pos;
+    return bdml_mapped_new(h, in->fd, at + skip, bytes, out);
 }
 
 void bdml_input_mark(bdml_input *in)

@@ -157,6 +157,15 @@ static const int32_t *all_labels(const bdml_source *s)
     return m->label;
 }
 
+static bool stand(const bdml_source *s)
+{
+    const bdml_matrix *m = s->state;
+    const bdml_element e = m->element;
+    return !in_memory(m) && e.kind == 'f' && e.size == sizeof(double) && !e.swap &&
+           bdml_input_remaining(s->in) ==
+               (int64_t)matrix_bytes(m) - m->row * m->d * (int64_t)e.size;
+}
+
 void bdml_matrix_free(bdml_matrix *m)
 {
     if (m->release) m->release(m->owner);
@@ -179,8 +188,8 @@ static void close_matrix(bdml_source *s)
 bdml_status bdml_matrix_source(bdml_handle *h, const bdml_input_options *o, const bdml_matrix *m,
                                bdml_source *s)
 {
-    static const bdml_source_ops ops = {next_rows, close_matrix, skip_rows, all_labels};
-    static const bdml_source_ops in_line = {next_rows, close_matrix, NULL, NULL};
+    static const bdml_source_ops ops = {next_rows, close_matrix, skip_rows, all_labels, stand};
+    static const bdml_source_ops in_line = {next_rows, close_matrix, NULL, NULL, NULL};
     bdml_status status = BDML_OK;
     bdml_matrix copy = *m, *state = NULL;
 

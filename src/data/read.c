@@ -17,14 +17,16 @@ typedef struct rows {
     double share;       /* of all rows, that are */
     size_t capacity_x, capacity_y; /* in values */
     double *x;
-    int32_t *y;      /* -1 where there are no labels */
-    int64_t *count;  /* missing = mean: values that are there, per column */
-    int64_t missing; /* and those that are not */
+    bdml_mapped *file; /* that x is a part of; NULL: x is memory */
+    int32_t *y;        /* -1 where there are no labels */
+    int64_t *count;    /* missing = mean: values that are there, per column */
+    int64_t missing;   /* and those that are not */
 } rows;
 
 static void free_rows(rows *r)
 {
-    free(r->x);
+    if (!r->file) free(r->x);
+    bdml_mapped_free(r->file);
     free(r->y);
     free(r->count);
     bdml_source_close(r->s);
@@ -202,6 +204,80 @@ done:
     return status;
 }
 
+/* ---- used where they stand -------------------------------------------------------------------------- */
+
+/* Values looked at by a thread at a time, and between two reports. */
+enum { TILE_VALUES = 1 << 15, LOOKED_VALUES = 1 << 23 };
+static const double MAPPED_FROM = 64.0 * 1048576.0; /* bytes */
+
+/* Is there nothing among the values that is refused, left out or filled in? */
+static bdml_status look_over(bdml_handle *h, const rows *r, size_t count, const double *x,
+                             bool *fine)
+{
+    size_t d = (size_t)r->s->d;
+    *fine = true;
+    for (size_t from = 0; from < count && *fine; from += LOOKED_VALUES) {
+        size_t part = BDML_MIN(count - from, (size_t)LOOKED_VALUES);
+        int64_t tiles = (int64_t)((part + TILE_VALUES - 1) / TILE_VALUES);
+        int bad = 0;
+        bdml_mapped_expect(r->file, from * sizeof *x, part * sizeof *x);
+#pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, (double)part)) \
+    reduction(|                                                                          \
+              : bad)
+        for (int64_t t = 0; t < tiles; t++) {
+            size_t at = (size_t)t * TILE_VALUES;
+            bad |= !bdml_all_finite(BDML_MIN(part - at, (size_t)TILE_VALUES), x + from + at);
+        }
+        *fine = bad == 0;
+        int64_t seen = (int64_t)((from + part) / d);
+        BDML_TRY(bdml_progress(h, "reading", BDML_MIN(seen, r->s->rows - 1), r->s->rows));
+    }
+    return BDML_OK;
+}
+
+/* The labels of all rows; *fine: none is missing. */
+static bdml_status take_labels(bdml_handle *h, rows *r, bool *fine)
+{
+    const int32_t *label = bdml_source_labels(r->s);
+    int64_t n = r->s->rows;
+    *fine = true;
+    BDML_TRY(bdml_grow(h, &r->y, &r->capacity_y, (size_t)n, sizeof *r->y));
+    for (int64_t i = 0; i < n && label; i++) {
+        r->y[i] = label[i];
+        *fine = *fine && label[i] >= 0;
+    }
+    return BDML_OK;
+}
+
+/* The rows that are kept stay where they are in the file. *done false: they are to be read, as there is a reason to look at each,
+ * or no way to map them. */
+static bdml_status map_rows(bdml_handle *h, const bdml_input_options *o, rows *r, bool *done)
+{
+    int64_t n = r->s->rows, row = r->s->d * (int64_t)sizeof(double);
+    *done = false;
+    if (o->mapping.value == BDML_AUTO_NO || !bdml_source_stands(r->s) || n > INT32_MAX)
+        return BDML_OK;
+    int64_t first = r->keep.first, held = BDML_MIN(r->keep.end, n) - first;
+    if (o->mapping.value == BDML_AUTO_AUTO && (double)held * (double)row < MAPPED_FROM)
+        return BDML_OK;
+    BDML_TRY(bdml_input_map(h, r->s->in, first * row, (size_t)(held * row), &r->file));
+    if (!r->file) return BDML_OK;
+    const double *x = bdml_mapped_bytes(r->file);
+    bool fine = (uintptr_t)x % _Alignof(double) == 0;
+    if (fine) BDML_TRY(look_over(h, r, (size_t)held * (size_t)r->s->d, x, &fine));
+    if (fine) BDML_TRY(take_labels(h, r, &fine));
+    if (!fine) {
+        bdml_mapped_free(r->file);
+        r->file = NULL;
+        return BDML_OK;
+    }
+    r->x = (double *)x; /* read only: data.h */
+    r->n = n;
+    r->held = held;
+    *done = true;
+    return bdml_progress(h, "reading", n, n);
+}
+
 /* What was left out, and whether anything is left. */
 static bdml_status check_left(bdml_handle *h, const rows *r)
 {
@@ -277,11 +353,15 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     data->n = r->n;
     data->d = s->d;
     data->dropped = r->dropped;
-    /* Give back what doubling took too much. */
-    double *x = bdml_realloc(h, r->x, (size_t)r->held * (size_t)s->d, sizeof *x);
-    if (!x) return BDML_ERR_MEMORY;
-    data->x = x;
+    if (!r->file) { /* give back what doubling took too much */
+        double *x = bdml_realloc(h, r->x, (size_t)r->held * (size_t)s->d, sizeof *x);
+        if (!x) return BDML_ERR_MEMORY;
+        r->x = x;
+    }
+    data->x = r->x;
+    data->file = r->file;
     r->x = NULL;
+    r->file = NULL;
     if (s->labelled) {
         data->y = r->y;
         r->y = NULL;
@@ -318,9 +398,13 @@ static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const b
     bdml_status status = BDML_OK;
     rows r = {.policy = o->missing.value, .keep = {0, INT64_MAX}, .share = 1.0};
 
+    bool done;
     BDML_GO(bdml_source_open(h, o, path, wanted, &r.s));
-    BDML_GO(check_rows(h, &r, (double)r.s->rows));
-    BDML_GO(collect(h, &r, false));
+    BDML_GO(map_rows(h, o, &r, &done));
+    if (!done) {
+        BDML_GO(check_rows(h, &r, (double)r.s->rows));
+        BDML_GO(collect(h, &r, false));
+    }
     status = finish(h, o, &r, out);
 done:
     free_rows(&r);
@@ -340,10 +424,15 @@ bdml_status bdml_dataset_read(bdml_handle *h, const bdml_input_options *o,
 /* ---- the rows of one rank ---------------------------------------------------------------------------- */
 
 /* Its stretch of the file, from where it begins. The labels of all rows are known. */
-static bdml_status read_stretch(bdml_handle *h, rows *r)
+static bdml_status read_stretch(bdml_handle *h, const bdml_input_options *o, rows *r)
 {
     int64_t n = r->s->rows;
+    bool done = false;
     r->keep = bdml_spread_stretch(h->comm, h->comm->rank, n);
+    /* missing = mean: ranks count together what is there, and all of them read */
+    if (r->policy == BDML_MISSING_ERROR) BDML_TRY(map_rows(h, o, r, &done));
+    if (done) return BDML_OK;
+    BDML_TRY(check_rows(h, r, (double)n));
     BDML_TRY(bdml_grow(h, &r->y, &r->capacity_y, (size_t)n, sizeof *r->y));
     BDML_TRY(bdml_source_skip(h, r->s, r->keep.first));
     r->n = r->keep.first;
@@ -392,9 +481,10 @@ static bdml_status read_part(bdml_handle *h, const bdml_input_options *o, const 
 {
     BDML_TRY(bdml_source_open(h, o, path, NULL, &r->s));
     r->share = 1.0 / h->comm->size;
-    BDML_TRY(check_rows(h, r, (double)r->s->rows));
     *stretch = bdml_source_skips(r->s) && r->policy != BDML_MISSING_DROP;
-    return *stretch ? read_stretch(h, r) : read_skimming(h, o, path, r);
+    if (*stretch) return read_stretch(h, o, r);
+    BDML_TRY(check_rows(h, r, (double)r->s->rows));
+    return read_skimming(h, o, path, r);
 }
 
 bdml_status bdml_dataset_read_part(bdml_handle *h, const bdml_input_options *o, const char *path,

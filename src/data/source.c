@@ -401,6 +401,11 @@ bool bdml_source_skips(const bdml_source *s)
     return s->ops->skip && s->rows >= 0;
 }
 
+bool bdml_source_stands(const bdml_source *s)
+{
+    return !s->pick && bdml_source_skips(s) && s->ops->stand && s->ops->stand(s);
+}
+
 bdml_status bdml_source_skip(bdml_handle *h, bdml_source *s, int64_t rows)
 {
     BDML_TRY(s->ops->skip(h, s, rows));

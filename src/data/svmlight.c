@@ -188,7 +188,7 @@ static void svmlight_close(bdml_source *s)
     free(v);
 }
 
-static const bdml_source_ops svmlight_ops = {svmlight_next, svmlight_close, NULL, NULL};
+static const bdml_source_ops svmlight_ops = {svmlight_next, svmlight_close, NULL, NULL, NULL};
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 

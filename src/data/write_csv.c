@@ -79,6 +79,7 @@ bdml_status bdml_write_csv(bdml_handle *h, const bdml_write_options *o, const bd
         BDML_GO(put_row(h, f, data, i, &how));
         BDML_GO(bdml_progress(h, "writing", i + 1, data->n));
     }
+    BDML_GO(bdml_dataset_confirm(h, data, status, NULL));
     status = bdml_file_commit(h, f);
     f = NULL;
 done:

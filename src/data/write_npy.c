@@ -269,7 +269,8 @@ bdml_status bdml_write_npy(bdml_handle *h, const bdml_dataset *data, const char 
 {
     bdml_npy *f = NULL;
     BDML_TRY(bdml_npy_create(h, path, data->n, data->d, 0, &f));
-    bdml_status status = bdml_npy_write(h, f, data->n, data->x);
+    bdml_status status =
+        bdml_dataset_confirm(h, data, bdml_npy_write(h, f, data->n, data->x), NULL);
     if (status == BDML_OK)
         return bdml_npy_commit(h, f, data->y, data->classes, (const char *const *)data->class_name);
     bdml_npy_discard(f);

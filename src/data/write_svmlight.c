@@ -76,6 +76,7 @@ bdml_status bdml_write_svmlight(bdml_handle *h, const bdml_dataset *data, const 
         BDML_GO(put_row(h, f, data, i));
         BDML_GO(bdml_progress(h, "writing", i + 1, data->n));
     }
+    BDML_GO(bdml_dataset_confirm(h, data, status, NULL));
     status = bdml_file_commit(h, f);
     f = NULL;
 done:

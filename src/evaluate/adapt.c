@@ -296,5 +296,6 @@ bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source, const bdml_da
     bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
     bdml_status status = adapt(h, &h->options, source, target, json);
     bdml_call_end(h, call);
-    return status;
+    status = bdml_dataset_confirm(h, source, status, json);
+    return bdml_dataset_confirm(h, target, status, json);
 }

@@ -218,5 +218,5 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
     bdml_status status = evaluate(h, &o, data, json);
     bdml_call_end(h, call);
-    return status;
+    return bdml_dataset_confirm(h, data, status, json);
 }

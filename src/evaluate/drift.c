@@ -409,5 +409,6 @@ bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const bdml_datas
     for (int i = 0; i < s.spaces; i++) free_space(&s.from[i]);
     free(s.row);
     free(s.after);
-    return status;
+    status = bdml_dataset_confirm(h, corpus, status, json);
+    return bdml_dataset_confirm(h, queries, status, json);
 }

@@ -290,7 +290,8 @@ bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_retrieve: data must not be NULL");
     BDML_TRY(check_settings(h, &h->options));
     BDML_TRY(bdml_dataset_need_classes(h, data));
-    return run(h, &(retrieve_data){.rows = data}, json);
+    bdml_status status = run(h, &(retrieve_data){.rows = data}, json);
+    return bdml_dataset_confirm(h, data, status, json);
 }
 
 bdml_status bdml_retrieve_queries(bdml_handle *h, const bdml_dataset *queries,
@@ -320,5 +321,6 @@ bdml_status bdml_retrieve_queries(bdml_handle *h, const bdml_dataset *queries,
 done:
     bdml_free_dataset(rows);
     bdml_answers_free(&answers);
-    return status;
+    status = bdml_dataset_confirm(h, queries, status, json);
+    return bdml_dataset_confirm(h, corpus, status, json);
 }

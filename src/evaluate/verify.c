@@ -350,7 +350,7 @@ bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json)
                          "verification needs the setting pairs-file, and no other constraint file");
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     BDML_TRY(bdml_labelled_read(h, h->options.constraints.pairs_file.value, data->n, true, &pairs));
-    return run(h, data, pairs, json);
+    return bdml_dataset_confirm(h, data, run(h, data, pairs, json), json);
 }
 
 bdml_status bdml_verify_pairs(bdml_handle *h, const bdml_dataset *data,
@@ -366,5 +366,5 @@ bdml_status bdml_verify_pairs(bdml_handle *h, const bdml_dataset *data,
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     BDML_TRY(
         bdml_labelled_make(h, data->n, pairs->count, pairs->row, pairs->same, pairs->fold, &copy));
-    return run(h, data, copy, json);
+    return bdml_dataset_confirm(h, data, run(h, data, copy, json), json);
 }

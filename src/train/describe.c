@@ -285,7 +285,7 @@ static bool is_means(int option)
     return option == BDML_OPT_THREADS || option == BDML_OPT_MEMORY || option == BDML_OPT_SEARCH ||
            option == BDML_OPT_CANDIDATES || option == BDML_OPT_CHECKPOINT ||
            option == BDML_OPT_EVERY || option == BDML_OPT_RESUME || option == BDML_OPT_JOBS ||
-           option == BDML_OPT_LEVEL;
+           option == BDML_OPT_LEVEL || option == BDML_OPT_MAPPING;
 }
 
 /* Settings whose default is not what stands where nothing is set: that they were set is kept. */

@@ -358,5 +358,5 @@ bdml_status bdml_path(bdml_handle *h, const bdml_dataset *data, char **json)
     bdml_call call = bdml_call_begin(h, BDML_PHASE_SOLVE);
     bdml_status status = path(h, &h->options, data, json);
     bdml_call_end(h, call);
-    return status;
+    return bdml_dataset_confirm(h, data, status, json);
 }

@@ -195,6 +195,7 @@ bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_da
     h->deadline = bdml_time_share(h, PROVE_BY);
     if (*out && (*out)->evidence) status = bdml_prove_claim(h, data, *out);
     bdml_deadline_lift(h);
+    status = bdml_dataset_confirm(h, data, status, NULL);
     if (status != BDML_OK && status != BDML_ERR_INFEASIBLE) {
         bdml_free_model(*out);
         *out = NULL;

@@ -1,0 +1,310 @@
+/* test_mapped.c - NPY files used where they are: the same bits as read ones, and files that others change meanwhile. */
+#include "binary_files.h"
+#include "problem/problem.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
+
+enum { N = 3000, D = 7, CLASSES = 3 };
+
+static double value(int i, int j)
+{
+    return sin(1.0 + 37.0 * i + 11.0 * j) + (i % CLASSES == j ? 2.0 : 0.0);
+}
+
+/* N x D doubles, `bad` at row 5, column 2, and labels beside. Returns the path. */
+static const char *make_file(const char *descr, double bad)
+{
+    bytes x = {0}, y = {0};
+    bool single = descr[2] == '4', big = descr[0] == '>';
+    npy_header(&x, descr, "False", "(3000, 7)");
+    npy_header(&y, "|u1", "False", "(3000,)");
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < D; j++) {
+            double v = i == 5 && j == 2 && bad != 0.0 ? bad : value(i, j);
+            put_item(&x, 'f', single ? 4 : 8, v, big);
+        }
+        put_int(&y, (uint64_t)(i % CLASSES), 1, false);
+    }
+    save("m.labels.npy", &y);
+    return save("m.npy", &x);
+}
+
+static bdml_dataset *read_by(bdml_handle *h, const char *mapping, const char *path)
+{
+    bdml_dataset *data = NULL;
+    check_ok(h, bdml_set(h, "mapping", mapping));
+    check_ok(h, bdml_read_dataset(h, path, &data));
+    return data;
+}
+
+static void check_same(const bdml_dataset *a, const bdml_dataset *b)
+{
+    size_t count = (size_t)a->n * (size_t)a->d;
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->d, b->d);
+    assert_int_equal(a->classes, b->classes);
+    assert_memory_equal(a->x, b->x, count * sizeof *a->x);
+    assert_memory_equal(a->y, b->y, (size_t)a->n * sizeof *a->y);
+    assert_true(bdml_dataset_fingerprint(a) == bdml_dataset_fingerprint(b));
+}
+
+/* ---- the same bits ------------------------------------------------------------------------------ */
+
+static void mapped_is_what_is_read(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const mode[] = {"error", "drop", "mean"};
+    for (int m = 0; m < 3; m++) {
+        const char *path = make_file("<f8", 0.0);
+        check_ok(h, bdml_set(h, "missing", mode[m]));
+        bdml_dataset *mapped = read_by(h, "yes", path), *read = read_by(h, "no", path);
+        assert_non_null(mapped->file);
+        assert_null(read->file);
+        check_same(mapped, read);
+        assert_true(mapped->x[D + 1] == value(1, 1));
+        bdml_free_dataset(mapped);
+        bdml_free_dataset(read);
+    }
+}
+
+/* Small files are copied by default: nothing is gained by mapping them. */
+static void small_files_are_read(void **state)
+{
+    bdml_dataset *data = read_by(*state, "auto", make_file("<f8", 0.0));
+    assert_null(data->file);
+    bdml_free_dataset(data);
+}
+
+/* Other types, picked columns and a label among the columns are read, mapping or not. */
+static void others_are_read(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const descr[] = {">f8", "<f4"};
+    for (int k = 0; k < 2; k++) {
+        const char *path = make_file(descr[k], 0.0);
+        bdml_dataset *data = read_by(h, "yes", path), *read = read_by(h, "no", path);
+        assert_null(data->file);
+        check_same(data, read);
+        bdml_free_dataset(data);
+        bdml_free_dataset(read);
+    }
+    const char *path = make_file("<f8", 0.0);
+    check_ok(h, bdml_set(h, "columns", "2-4"));
+    bdml_dataset *data = read_by(h, "yes", path);
+    assert_null(data->file);
+    assert_int_equal(data->d, 3);
+    bdml_free_dataset(data);
+}
+
+/* What a file is refused for, or rows are left out for, does not depend on it. */
+static void bad_values_are_found(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        double bad;
+        const char *text;
+    } kind[] = {{NAN, "row 6, column 3: a value is missing"},
+                {INFINITY, "row 6, column 3: an infinite value"},
+                {-INFINITY, "row 6, column 3: an infinite value"}};
+    check_ok(h, bdml_set(h, "mapping", "yes"));
+    for (int k = 0; k < 3; k++) {
+        make_file("<f8", kind[k].bad);
+        check_refused(h, make_file("<f8", kind[k].bad), kind[k].text);
+    }
+    const char *path = make_file("<f8", NAN);
+    check_ok(h, bdml_set(h, "missing", "drop"));
+    bdml_dataset *data = read_by(h, "yes", path), *read = read_by(h, "no", path);
+    assert_int_equal(data->n, N - 1);
+    check_same(data, read);
+    bdml_free_dataset(data);
+    bdml_free_dataset(read);
+}
+
+/* Training, and a data set written again, give the same to the bit. */
+static void commands_give_the_same(void **state)
+{
+    bdml_handle *h = *state;
+    double map[2][D * D];
+    bdml_constraints *mined[2];
+    const char *path = make_file("<f8", 0.0);
+    check_ok(h, bdml_set(h, "distortion", "10"));
+    check_ok(h, bdml_set(h, "max-iter", "20"));
+    for (int k = 0; k < 2; k++) {
+        bdml_dataset *data = read_by(h, k ? "yes" : "no", path);
+        bdml_model *model = NULL;
+        check_ok(h, bdml_train(h, data, NULL, &model));
+        assert_int_equal(bdml_model_output_dimension(model), D);
+        check_ok(h, bdml_model_get_map(h, model, map[k]));
+        check_ok(h, bdml_write_dataset(h, data, in_folder(k ? "1.csv" : "0.csv")));
+        check_ok(h, bdml_mine_constraints(h, data, &mined[k]));
+        bdml_free_model(model);
+        bdml_free_dataset(data);
+    }
+    assert_memory_equal(map[0], map[1], sizeof map[0]);
+    assert_int_equal(mined[0]->m, mined[1]->m);
+    assert_memory_equal(mined[0]->far, mined[1]->far, sizeof *mined[0]->far * (size_t)mined[0]->m);
+    for (int k = 0; k < 2; k++) bdml_free_constraints(mined[k]);
+    bdml_dataset *written[2] = {read_by(h, "no", in_folder("0.csv")), NULL};
+    written[1] = read_by(h, "no", in_folder("1.csv"));
+    check_same(written[0], written[1]);
+    for (int k = 0; k < 2; k++) bdml_free_dataset(written[k]);
+}
+
+/* ---- changed meanwhile -------------------------------------------------------------------------------- */
+
+static double sum_of(const bdml_dataset *data)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < (size_t)data->n * (size_t)data->d; k++) sum += data->x[k];
+    return sum;
+}
+
+static void shortened_files_are_noticed(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_model *model = NULL;
+    const char *path = make_file("<f8", 0.0);
+    bdml_dataset *data = read_by(h, "yes", path);
+    double before = sum_of(data);
+    assert_int_equal(truncate(path, 200), 0);
+    assert_true(isfinite(sum_of(data)) && sum_of(data) != before); /* zeros, and no signal */
+    check_fails(h, bdml_train(h, data, NULL, &model), BDML_ERR_IO, "changed while it was in use");
+    assert_null(model);
+    check_fails(h, bdml_write_dataset(h, data, in_folder("copy.npy")), BDML_ERR_IO, "--mapping no");
+    assert_int_equal(access(in_folder("copy.npy"), F_OK), -1);
+    check_fails(h, bdml_write_dataset(h, data, in_folder("copy.csv")), BDML_ERR_IO, "--mapping no");
+    assert_int_equal(access(in_folder("copy.csv"), F_OK), -1);
+    bdml_free_dataset(data);
+}
+
+/* The same size, other numbers. */
+static void rewritten_files_are_noticed(void **state)
+{
+    bdml_handle *h = *state;
+    char *json = NULL;
+    const char *path = make_file("<f8", 0.0);
+    bdml_dataset *data = read_by(h, "yes", path);
+    struct timeval times[2] = {{1000, 0}, {1000, 0}};
+    int fd = open(path, O_WRONLY);
+    assert_int_equal(pwrite(fd, "other", 5, 4096), 5);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(utimes(path, times), 0);
+    check_ok(h, bdml_set(h, "splits", "1"));
+    check_fails(h, bdml_evaluate(h, data, &json), BDML_ERR_IO, "changed while it was in use");
+    assert_null(json);
+    bdml_free_dataset(data);
+}
+
+/* A file of the same name in its place does no harm: what is mapped is the old one. */
+static void replaced_files_do_no_harm(void **state)
+{
+    bdml_handle *h = *state;
+    const char *path = make_file("<f8", 0.0);
+    bdml_dataset *data = read_by(h, "yes", path);
+    assert_int_equal(rename(path, in_folder("old.npy")), 0);
+    make_file("<f8", NAN);
+    check_ok(h, bdml_write_dataset(h, data, in_folder("copy.npy")));
+    bdml_free_dataset(data);
+}
+
+static volatile sig_atomic_t others;
+static void others_bus(int number)
+{
+    (void)number;
+    others++;
+}
+
+/* Who had a handler before has it again, and hears of what is not ours meanwhile. */
+static void handlers_are_given_back(void **state)
+{
+    bdml_handle *h = *state;
+    struct sigaction mine = {.sa_flags = 0}, now, kept;
+    mine.sa_handler = others_bus;
+    sigemptyset(&mine.sa_mask);
+    assert_int_equal(sigaction(SIGBUS, &mine, &kept), 0);
+    const char *path = make_file("<f8", 0.0);
+    bdml_dataset *a = read_by(h, "yes", path), *b = read_by(h, "yes", path);
+    raise(SIGBUS);
+    assert_int_equal(others, 1);
+    bdml_free_dataset(a);
+    raise(SIGBUS);
+    assert_int_equal(others, 2);
+    bdml_free_dataset(b);
+    assert_int_equal(sigaction(SIGBUS, NULL, &now), 0);
+    assert_true(now.sa_handler == others_bus);
+    assert_int_equal(sigaction(SIGBUS, &kept, NULL), 0);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------- */
+
+/* Means are filled in on pages of our own: the file stays as it was. */
+static void writing_leaves_the_file(void **state)
+{
+    bdml_handle *h = *state;
+    const char *path = make_file("<f8", 0.0);
+    bdml_dataset *data = read_by(h, "yes", path);
+    check_ok(h, bdml_dataset_own(h, data));
+    data->x[3] = 77.0;
+    bdml_dataset *again = read_by(h, "no", path);
+    assert_true(again->x[3] == value(0, 3));
+    check_ok(h, bdml_dataset_confirm(h, data, BDML_OK, NULL));
+    bdml_free_dataset(data);
+    bdml_free_dataset(again);
+}
+
+/* Every allocation in turn. */
+static void memory_may_fail(void **state)
+{
+    bdml_handle *h = *state;
+    const char *path = make_file("<f8", 0.0);
+    bdml_dataset *data = NULL;
+    check_ok(h, bdml_set(h, "mapping", "yes"));
+    int64_t n = 0;
+    do {
+        h->fail_alloc = ++n;
+        bdml_status status = bdml_read_dataset(h, path, &data);
+        bool over = h->fail_alloc > 0;
+        h->fail_alloc = 0;
+        if (over) {
+            check_ok(h, status);
+            break;
+        }
+        assert_int_equal(status, BDML_ERR_MEMORY);
+        assert_null(data);
+    } while (n < 1000);
+    assert_true(n > 5 && n < 1000);
+    assert_non_null(data->file);
+    bdml_free_dataset(data);
+}
+
+/* More files at once than places: the rest are read. */
+static void many_files(void **state)
+{
+    enum { FILES = 70 };
+    bdml_handle *h = *state;
+    bdml_dataset *data[FILES];
+    const char *path = make_file("<f8", 0.0);
+    int mapped = 0;
+    for (int k = 0; k < FILES; k++) {
+        data[k] = read_by(h, "yes", path);
+        mapped += data[k]->file != NULL;
+        check_same(data[0], data[k]);
+    }
+    assert_int_equal(mapped, 64);
+    for (int k = 0; k < FILES; k++) bdml_free_dataset(data[k]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(mapped_is_what_is_read),    handle_test(small_files_are_read),
+        handle_test(others_are_read),           handle_test(bad_values_are_found),
+        handle_test(commands_give_the_same),    handle_test(shortened_files_are_noticed),
+        handle_test(rewritten_files_are_noticed), handle_test(replaced_files_do_no_harm),
+        handle_test(handlers_are_given_back),   handle_test(writing_leaves_the_file),
+        handle_test(memory_may_fail),           handle_test(many_files),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
