@@ -105,7 +105,7 @@ static void summarise(const cli *c, const bdml_dataset *data, const bdml_model *
                  c->argument[0], bdml_dataset_points(data), bdml_dataset_dimension(data),
                  bdml_dataset_classes(data));
     client_print(stdout, "method     %s, scale %s", client_string(description, "method"),
-                 bdml_get(c->h, "scale"));
+                 client_string(description, "scale"));
     if (!isnan(variance))
         printf(", PCA to %d dimensions (%.1f %% of variance)", d, 100.0 * variance);
     printf("\nmetric     %d x %d of rank %d\n", d, d, bdml_model_output_dimension(model));

@@ -52,16 +52,16 @@ void cli_say_choice(const json_t *model)
 {
     const json_t *chosen = json_object_get(model, "selection");
     if (!chosen) return;
-    if (!json_object_get(chosen, "folds")) {
+    bool taken = client_string(chosen, "by")[0]; /* from the model that training started from */
+    if (!json_object_get(chosen, "folds") && !taken) {
         say_settings(chosen);
         return;
     }
     bool late = client_string(chosen, "stopped_by")[0];
-    client_print(stdout,
-                 "chosen     reference %s, distortion at most %g, softness %g, passes %d%s\n",
-                 client_string(chosen, "reference"), client_real(chosen, "distortion"),
-                 client_real(chosen, "weight"), (int)client_real(chosen, "passes"),
-                 late ? "," : "");
+    client_print(stdout, "%s reference %s, distortion at most %g, softness %g, passes %d%s\n",
+                 taken ? "taken over" : "chosen    ", client_string(chosen, "reference"),
+                 client_real(chosen, "distortion"), client_real(chosen, "weight"),
+                 (int)client_real(chosen, "passes"), late ? "," : "");
     if (late) printf("           cut short by the time limit\n");
     if (json_object_get(chosen, "neighbors"))
         printf("           and %d neighbours that vote\n", (int)client_real(chosen, "neighbors"));

@@ -569,6 +569,20 @@ ok "resume with another distortion: says so" grep -q 'its distortion is not set,
 "$bdml" train "$data/wine.csv" -o same.bdml --checkpoint same.bdml >out 2>err
 ok "checkpoint on the model: exit 2" [ $? -eq 2 ]
 
+# ---- starting from a model
+head -n 160 "$data/wine.csv" >fewer.csv
+"$bdml" train fewer.csv -o fewer.bdml --scale zscore -q
+"$bdml" train "$data/wine.csv" --warm fewer.bdml -o more.bdml >out 2>err
+ok "warm: exit 0" [ $? -eq 0 ]
+ok "warm: scale and choice are taken over" [ "$(grep -c 'scale zscore\|^taken over' out)" = 2 ]
+"$bdml" certify more.bdml "$data/wine.csv" --level repeat >out 2>err
+ok "warm: certified by training again" [ $? -eq 0 ]
+"$bdml" train "$data/wine.csv" --warm fewer.bdml -o fewer.bdml >out 2>err
+ok "warm: its model is not overwritten" [ $? -eq 2 ]
+"$bdml" train "$data/segment.csv" --warm fewer.bdml -o never.bdml >out 2>err
+ok "warm: a model of other columns, exit 2" [ $? -eq 2 ]
+ok "warm: says which" grep -q 'the model is of 13 features, the data have 19' err
+
 # ---- a terminal gets colour and a bar; NO_COLOR and pipes do not
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "'$bdml' eval long.csv --method whiten --splits 400" /dev/null </dev/null >tty 2>&1

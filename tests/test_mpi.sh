@@ -186,6 +186,23 @@ done
 same whole.bdml on.bdml
 echo "ok: a checkpoint of 3 ranks goes on with 1, 2 and 4, and in one process"
 
+# ---- starting from a model --------------------------------------------------------------------------------
+
+head -n 2000 "$segment" >fewer.csv
+hinge="--rule class --kind triplet --loss hinge --scale zscore --distortion 30"
+"$bdml" train fewer.csv -o fewer.bdml -q $hinge
+"$bdml" train "$segment" -o more.bdml -q --warm fewer.bdml
+"$bdml" train fewer.csv -o chose.bdml -q
+"$bdml" train "$segment" -o chosen.bdml -q --warm chose.bdml
+for p in 2 3; do
+    ranks "$p" train "$segment" -o more-$p.bdml -q --warm fewer.bdml
+    same more.bdml more-$p.bdml
+    ranks "$p" train "$segment" -o chosen-$p.bdml -q --warm chose.bdml
+    same chosen.bdml chosen-$p.bdml
+done
+"$bdml" info more-3.bdml --json | grep -q '"multipliers": [1-9]' || fail "no multipliers were taken over by ranks"
+echo "ok: ranks start from a model as one process does"
+
 # ---- MPI stays where it belongs ------------------------------------------------------------------------
 
 library=$(find "$BDML_BUILD/src" -name 'libbdml.so' | head -1)

@@ -260,7 +260,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._labelled import BoundedLabelled, Chunks, Labelled
+from ._labelled import BoundedLabelled, Chunks, Labelled, WarmLabelled
 from ._regression import Regression
 from ._weak import BoundedPairs, Pairs, Quadruplets, Triplets
 
@@ -378,7 +378,8 @@ def class_text(name, base, method, help_, settings, uses) -> str:
     names = {s.parameter for s in settings}
     foreign = {a: s for a, s in foreign.items() if a not in names}
     bounded = base in ("Labelled", "Pairs") and any(s.name == "itml-near" for s in settings)
-    parent = "Chunks" if name == "RCA" else "Bounded" + base if bounded else base
+    warm = base == "Labelled" and any(s.name == "warm" for s in settings)
+    parent = "Chunks" if name == "RCA" else "Bounded" + base if bounded else "Warm" + base if warm else base
     out = [f"\n\nclass {name}({parent}):\n", docstring(name, base, method, help_, settings, foreign), "\n"]
     out.append(f"    _method = {method!r}\n")
     if base == "Labelled" and uses & 1:

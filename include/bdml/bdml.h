@@ -401,6 +401,10 @@ BDML_API const char *bdml_reference_name(int i);
  * them, which is copied. Sets "reference" to "given"; map NULL: back to the default, and the copy is freed. */
 BDML_API bdml_status bdml_set_reference(bdml_handle *h, int rows, int d, const double *map);
 
+/* Start from a model in memory, as the setting "warm" does from a file: "warm" becomes "given". The model is borrowed
+ * while it is set; NULL: back to the default. */
+BDML_API bdml_status bdml_set_warm(bdml_handle *h, const bdml_model *model);
+
 /* Learn by the setting "method". constraints may be NULL: mined where the method needs them.
  * BDML_ERR_INFEASIBLE: proven that no metric meets the hard constraints; *out is then not a metric but
  * the proof, which can be described, saved and certified, and nothing else. */

@@ -134,8 +134,9 @@ struct bdml_handle {
 
     int blas_depth; /* nested calls that hold BLAS to one thread (linalg/guard.c) */
     struct bdml_checkpoint
-        *checkpoint;     /* of the training under way (train/checkpoint.h), or NULL */
-    int64_t checkpoints; /* written by the last training */
+        *checkpoint;        /* of the training under way (train/checkpoint.h), or NULL */
+    int64_t checkpoints;    /* written by the last training */
+    struct bdml_warm *warm; /* what the training under way starts from (train/warm.h), or NULL */
 
     /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
      * (0 = never); allocations made so far. */
@@ -279,6 +280,15 @@ const char *bdml_bytes_text(double bytes, char out[BDML_BYTES_SIZE]);
 
 /* Philox 4x32-10 (Salmon et al. 2011): a number is a function of (seed, stream, counter), so any
  * thread can make the numbers of its own items. A stream is a purpose (a split, a fold, an item). */
+/* Hashes, word by word. The finaliser of splitmix64: every bit of the word moves about half the bits of the result. */
+static inline uint64_t bdml_mix(uint64_t hash, uint64_t word)
+{
+    uint64_t z = (hash ^ word) + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
 typedef struct bdml_rng {
     uint64_t seed, stream, counter;
 } bdml_rng;

@@ -1,4 +1,4 @@
-/* given_map.c - the one setting that is a matrix: a reference map from the caller's memory. */
+/* given_map.c - the settings that are no text: a reference map from the caller's memory, and a model to start from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,4 +41,12 @@ bdml_status bdml_set_reference(bdml_handle *h, int rows, int d, const double *ma
 done:
     free(own);
     return status;
+}
+
+bdml_status bdml_set_warm(bdml_handle *h, const bdml_model *model)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    BDML_TRY(bdml_set(h, "warm", model ? "given" : NULL));
+    h->options.warm_model = model;
+    return BDML_OK;
 }

@@ -262,6 +262,16 @@ void bdml_options_put(bdml_options *o, bdml_opt id, double value)
     store(o, (int)id, &v, NULL, true);
 }
 
+bdml_status bdml_options_set(bdml_handle *h, bdml_options *o, bdml_opt id, const char *text)
+{
+    bdml_parsed v = {0};
+    char why[BDML_ERROR_SIZE];
+    if (!bdml_option_parse(&table[id], text, h->c_locale, &v, why, sizeof why))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "%s", why);
+    store(o, (int)id, &v, text, true);
+    return BDML_OK;
+}
+
 static void store_default(const bdml_handle *h, bdml_options *options, int i)
 {
     bdml_parsed v = {0};
@@ -277,6 +287,7 @@ void bdml_options_default(const bdml_handle *h, bdml_options *out)
 {
     for (int i = 0; i < BDML_OPT_COUNT; i++) store_default(h, out, i);
     out->reference_map = (bdml_given_map){0};
+    out->warm_model = NULL;
 }
 
 static void forget(bdml_handle *h, int i)
@@ -291,7 +302,7 @@ void bdml_options_reset(bdml_handle *h)
     for (int i = 0; i < BDML_OPT_COUNT; i++) forget(h, i);
 }
 
-static int find_option(const char *name)
+int bdml_option_named(const char *name)
 {
     for (int i = 0; i < BDML_OPT_COUNT; i++)
         if (strcmp(table[i].name, name) == 0) return i;
@@ -305,7 +316,7 @@ bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
 
     if (!h) return BDML_ERR_ARGUMENT;
     if (!name) return bdml_fail(h, BDML_ERR_ARGUMENT, "the name of a setting must not be NULL");
-    int i = find_option(name);
+    int i = bdml_option_named(name);
     if (i < 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "there is no setting '%.100s'; bdml_option_at lists them", name);
@@ -325,7 +336,7 @@ bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
 
 const char *bdml_get(bdml_handle *h, const char *name)
 {
-    int i = h && name ? find_option(name) : -1;
+    int i = h && name ? bdml_option_named(name) : -1;
     return i < 0 ? NULL : bdml_option_text(h, i);
 }
 
@@ -391,7 +402,7 @@ const char *bdml_option_said(const bdml_handle *h, const bdml_options *o, int i,
 
 int bdml_is_given(const bdml_handle *h, const char *name)
 {
-    int i = h && name ? find_option(name) : -1;
+    int i = h && name ? bdml_option_named(name) : -1;
     return i >= 0 && h->text[i] != NULL;
 }
 
@@ -415,6 +426,6 @@ double bdml_options_number(const bdml_options *o, bdml_opt id)
 
 double bdml_get_number(const bdml_handle *h, const char *name)
 {
-    int i = h && name ? find_option(name) : -1;
+    int i = h && name ? bdml_option_named(name) : -1;
     return i < 0 ? NAN : bdml_options_number(&h->options, (bdml_opt)i);
 }

@@ -120,6 +120,7 @@ typedef struct bdml_options {
     bdml_path_options path;
     bdml_retrieve_options retrieve;
     bdml_given_map reference_map; /* of "reference = given" */
+    const bdml_model *warm_model; /* of "warm = given", the caller's, or NULL */
     bdml_certify_options certify;
     bdml_write_options write;
 } bdml_options;
@@ -142,6 +143,10 @@ const char *bdml_choice_word(const char *choices, int index, size_t *n);
 bool bdml_options_given(const bdml_options *o, bdml_opt id);
 double bdml_options_number(const bdml_options *o, bdml_opt id);
 void bdml_options_put(bdml_options *o, bdml_opt id, double value);
+/* The setting as bdml_set would have it, in these options alone; text outlives them. */
+bdml_status bdml_options_set(bdml_handle *h, bdml_options *o, bdml_opt id, const char *text);
+/* The id of a name, or -1. */
+int bdml_option_named(const char *name);
 
 /* All settings at their defaults, whatever is set on the handle. */
 void bdml_options_default(const bdml_handle *h, bdml_options *out);

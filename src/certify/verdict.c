@@ -76,6 +76,7 @@ static const struct {
     {"certificate.stopped_by", "the way to the bracket, of which only the end is proven"},
     {"certificate.help", "advice"},
     {"selection", "cross-validation: only training again gives these figures"},
+    {"warm", "where the way to the bracket began, of which only the end is proven"},
     {"low_rank", "how the map Q was sought; no proof of it is in the file"},
     {"settings", "how the metric was sought, not what is claimed of it"},
 };

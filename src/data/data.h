@@ -90,6 +90,8 @@ static inline double bdml_dataset_job_bytes(const bdml_dataset *data)
 }
 /* 64-bit hash of n, d, x and y: the "data fingerprint" of a model. All ranks call it where rows are dealt out. */
 uint64_t bdml_dataset_fingerprint(const bdml_dataset *data);
+/* The same of its first rows alone. */
+uint64_t bdml_dataset_fingerprint_of(const bdml_dataset *data, int64_t rows);
 
 /* ---- reading (source.c and one file a format) --------------------------------------------------- */
 

@@ -180,41 +180,39 @@ bdml_status bdml_dataset_need_all(bdml_handle *h, const bdml_dataset *data, cons
                      "%s needs all rows on every rank: read the data by bdml_read_dataset", what);
 }
 
-/* The finaliser of splitmix64: every bit of the word moves about half the bits of the result. */
-static uint64_t mix(uint64_t hash, uint64_t word)
+/* hash, after those of the first `rows` rows that are here. */
+static uint64_t mix_rows(const bdml_dataset *data, int64_t rows, uint64_t hash)
 {
-    uint64_t z = (hash ^ word) + 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* hash, after the rows that are here. */
-static uint64_t mix_rows(const bdml_dataset *data, uint64_t hash)
-{
-    size_t held = (size_t)bdml_spread_held(data->over, data->n) * (size_t)data->d;
+    int64_t here = BDML_MIN(bdml_spread_held(data->over, data->n),
+                            BDML_MAX(rows - bdml_spread_first(data->over), 0));
+    size_t held = (size_t)here * (size_t)data->d;
     uint64_t bits;
     for (size_t k = 0; k < held; k++) {
         memcpy(&bits, data->x + k, sizeof bits);
-        hash = mix(hash, bits);
+        hash = bdml_mix(hash, bits);
     }
     return hash;
 }
 
 /* Rows that are dealt out are taken in their order, by one rank after the other. */
-uint64_t bdml_dataset_fingerprint(const bdml_dataset *data)
+uint64_t bdml_dataset_fingerprint_of(const bdml_dataset *data, int64_t rows)
 {
     const bdml_comm *comm = data->over ? data->over->comm : &bdml_comm_serial;
-    uint64_t hash = mix(mix(0, (uint64_t)data->n), (uint64_t)data->d);
+    uint64_t hash = bdml_mix(bdml_mix(0, (uint64_t)rows), (uint64_t)data->d);
     for (int k = 0; k < comm->size; k++) {
-        if (k == comm->rank) hash = mix_rows(data, hash);
+        if (k == comm->rank) hash = mix_rows(data, rows, hash);
         double half[2] = {k == comm->rank ? (double)(hash >> 32) : 0.0,
                           k == comm->rank ? (double)(hash & 0xffffffffu) : 0.0};
         bdml_comm_sum(comm, 2, half);
         hash = (uint64_t)half[0] << 32 | (uint64_t)half[1];
     }
-    for (int64_t i = 0; data->y && i < data->n; i++) hash = mix(hash, (uint64_t)data->y[i]);
+    for (int64_t i = 0; data->y && i < rows; i++) hash = bdml_mix(hash, (uint64_t)data->y[i]);
     return hash;
+}
+
+uint64_t bdml_dataset_fingerprint(const bdml_dataset *data)
+{
+    return bdml_dataset_fingerprint_of(data, data->n);
 }
 
 int64_t bdml_dataset_points(const bdml_dataset *data)

@@ -17,7 +17,7 @@ static bool same_array(size_t count, const double *a, const double *b)
     return !a || !b ? a == b : memcmp(a, b, count * sizeof *a) == 0;
 }
 
-static bool same_preparation(const bdml_prepare *a, const bdml_prepare *b)
+bool bdml_prepare_same(const bdml_prepare *a, const bdml_prepare *b)
 {
     size_t d = (size_t)a->d_in;
     return a->d_in == b->d_in && a->d_out == b->d_out && a->scale == b->scale &&
@@ -31,7 +31,7 @@ static bdml_status check(bdml_handle *h, const bdml_model *from, const bdml_mode
     BDML_TRY(bdml_model_need_map(h, from));
     BDML_TRY(bdml_model_need_map(h, to));
     const bdml_prepare *a = &from->prepare, *b = &to->prepare;
-    bool alike = same_preparation(a, b);
+    bool alike = bdml_prepare_same(a, b);
     int d = alike ? a->d_out : a->d_in;
     if (a->d_in != b->d_in)
         return bdml_fail(h, BDML_ERR_DATA,
@@ -86,7 +86,7 @@ static bdml_status convert(bdml_handle *h, const bdml_model *from, const bdml_mo
                            bdml_model **out)
 {
     bdml_status status = BDML_OK;
-    bool alike = same_preparation(&from->prepare, &to->prepare);
+    bool alike = bdml_prepare_same(&from->prepare, &to->prepare);
     int d = from->q, q = to->q;
     double *a = NULL, *b = NULL, *a2 = NULL, *b2 = NULL, *x0 = NULL, *s = NULL, *inverse = NULL,
            *w = NULL;

@@ -19,20 +19,24 @@ static double product(int d, const double *a, const double *v)
     return sum;
 }
 
-void bdml_model_affine(const bdml_model *model, double *a, double *b)
+void bdml_prepare_affine(const bdml_prepare *p, int q, const double *l, double *a, double *b)
 {
-    const bdml_prepare *p = &model->prepare;
-    int d = p->d_in, q = model->q;
+    int d = p->d_in;
     if (p->basis)
-        bdml_la_gemm('N', 'N', d, q, model->d, 1.0, p->basis, d, model->l, model->d, 0.0, a, d);
+        bdml_la_gemm('N', 'N', d, q, p->d_out, 1.0, p->basis, d, l, p->d_out, 0.0, a, d);
     else
-        memcpy(a, model->l, sizeof *a * (size_t)q * (size_t)d);
+        memcpy(a, l, sizeof *a * (size_t)q * (size_t)d);
     for (int i = 0; i < q; i++) {
         double *row = COL(a, d, i);
         b[i] = p->center ? -product(d, row, p->center) : 0.0;
         for (int j = 0; p->width && j < d; j++) row[j] /= p->width[j];
         if (p->shift) b[i] -= product(d, row, p->shift);
     }
+}
+
+void bdml_model_affine(const bdml_model *model, double *a, double *b)
+{
+    bdml_prepare_affine(&model->prepare, model->q, model->l, a, b);
 }
 
 static bdml_status check(bdml_handle *h, const bdml_model *model)

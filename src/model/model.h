@@ -111,6 +111,10 @@ bdml_status bdml_model_need_map(bdml_handle *h, const bdml_model *model);
 /* a, q rows of the input dimension, and b, q numbers: the image of a raw point x is a x + b, or a x/|x| + b where the
  * model scales rows to length 1 (linear.c). The model has a map. */
 void bdml_model_affine(const bdml_model *model, double *a, double *b);
+/* The same of this preparation and a map l after it, q rows of p->d_out. */
+void bdml_prepare_affine(const bdml_prepare *p, int q, const double *l, double *a, double *b);
+/* Rows come out the same, to the bit (convert.c). */
+bool bdml_prepare_same(const bdml_prepare *a, const bdml_prepare *b);
 /* Map the prepared training points and keep them, unless `keep` is no, or auto and they are many. x: those of this rank where they
  * are dealt out, else all n. */
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,

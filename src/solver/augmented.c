@@ -183,6 +183,7 @@ bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
     bdml_course *course = &e->course;
 
     if (!resumed) {
+        if (e->dual.warm && !smooth) BDML_TRY(bdml_certify_lower(e, e->dual.y));
         BDML_TRY(look(e, false));
         bdml_active_rebuild(e);
         bdml_inner_restart(e);

@@ -31,30 +31,21 @@ _Static_assert((int)IDENTITY_END <= (int)BDML_IDENTITY_SIZE, "the identity must 
 
 /* ---- fingerprints ------------------------------------------------------------------------------ */
 
-/* The finaliser of splitmix64: every bit of the word moves about half the bits of the result. */
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    uint64_t z = (hash ^ word) + 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static uint64_t mix_doubles(uint64_t hash, size_t n, const double *a)
 {
     uint64_t bits;
-    if (!a) return mix(hash, 0);
+    if (!a) return bdml_mix(hash, 0);
     for (size_t i = 0; i < n; i++) {
         memcpy(&bits, a + i, sizeof bits);
-        hash = mix(hash, bits);
+        hash = bdml_mix(hash, bits);
     }
-    return mix(hash, n);
+    return bdml_mix(hash, n);
 }
 
 static uint64_t mix_ints(uint64_t hash, int64_t n, const int32_t *a)
 {
-    for (int64_t i = 0; i < n; i++) hash = mix(hash, (uint64_t)(int64_t)a[i]);
-    return mix(hash, (uint64_t)n);
+    for (int64_t i = 0; i < n; i++) hash = bdml_mix(hash, (uint64_t)(int64_t)a[i]);
+    return bdml_mix(hash, (uint64_t)n);
 }
 
 static void put_hash(double *at, uint64_t hash)

@@ -1,5 +1,6 @@
 /* checkpoint.c - keeping and taking up the parts of a training: jobs and solves. */
 #include "train/checkpoint.h"
+#include "train/warm.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,6 +34,11 @@ static json_t *describe(const bdml_handle *h, const bdml_options *o, const bdml_
     }
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, bdml_dataset_fingerprint(data));
     json_t *made_of = json_object();
+    if (h->warm) {
+        char start[24];
+        bdml_warm_fingerprint(h->warm, start);
+        bdml_json_put(&made_of, "warm", json_string(start));
+    }
     bdml_json_put(&made_of, "version", json_string(bdml_version()));
     bdml_json_put(&made_of, "points", json_integer(data->n));
     bdml_json_put(&made_of, "features", json_integer(data->d));

@@ -99,6 +99,10 @@ static bdml_status compare(bdml_handle *h, const json_t *then, const json_t *now
                          "the checkpoint is of another training: its data differ from those of now "
                          "(fingerprint %.20s, now %.20s)",
                          was ? was : "missing", is);
+    was = json_string_value(json_object_get(then, "warm"));
+    is = json_string_value(json_object_get(now, "warm"));
+    if (was != is && !(was && is && strcmp(was, is) == 0))
+        return differs(h, "model to start from", was, is);
     return compare_settings(h, json_object_get(then, "settings"), json_object_get(now, "settings"));
 }
 

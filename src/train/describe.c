@@ -1,5 +1,6 @@
 /* describe.c - structs of training as JSON: the description of a model. */
 #include "train/describe.h"
+#include "train/warm.h"
 
 #include "train/tuning.h"
 
@@ -144,15 +145,22 @@ bdml_status bdml_describe_claim(bdml_handle *h, const bdml_solved *s, bdml_model
 
 /* ---- selection -------------------------------------------------------------------------------------------- */
 
-static json_t *candidate_json(const bdml_plan *p, const bdml_selection *s, int number)
+/* What it is. */
+static json_t *choice_json(const bdml_plan *p, bdml_candidate c)
 {
-    bdml_candidate c = bdml_candidate_at(p, number);
     json_t *o = json_object();
     bdml_json_put(&o, "reference", json_string(bdml_reference_names[p->reference[c.reference]]));
     if (p->pairs) bdml_json_put(&o, "score", json_string(bdml_score_names[p->score[c.score]]));
     bdml_json_put(&o, "passes", json_integer(bdml_candidate_again(p, c) + 1));
     bdml_json_put(&o, "weight", json_real(p->effort[c.effort].weight));
     bdml_json_put(&o, "distortion", json_real(p->cap[c.cap]));
+    return o;
+}
+
+/* And what it scored. */
+static json_t *candidate_json(const bdml_plan *p, const bdml_selection *s, int number)
+{
+    json_t *o = choice_json(p, bdml_candidate_at(p, number));
     bdml_json_put(&o, "error", bdml_json_real(s->mean[number]));
     bdml_json_put(&o, "standard_error", bdml_json_real(s->se[number]));
     bdml_json_put(&o, "folds", json_integer(s->parts[number]));
@@ -171,13 +179,20 @@ static json_t *evidence_json(const bdml_plan *p, const bdml_selection *s)
     return o;
 }
 
+/* "passes": what is chosen is what was fitted last; those tried are as the parts had them. */
+static void put_choice(const bdml_plan *p, bdml_candidate c, int votes, json_t **o)
+{
+    bdml_json_put(o, "passes", json_integer(1 + bdml_last_again(p, c)));
+    if (votes > 0) bdml_json_put(o, "neighbors", json_integer(votes));
+    if (p->unseen)
+        bdml_json_put(o, "task", bdml_json_word(BDML_WORDS(TASK), p->o->train.task.value));
+}
+
 bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const bdml_selection *s,
                                     bdml_model *model)
 {
     json_t *o = candidate_json(plan, s, s->chosen), *alone = json_array(), *tried = json_array();
-    /* what is chosen is what was fitted last; those tried are as the parts had them */
-    int passes = 1 + bdml_last_again(plan, bdml_candidate_at(plan, s->chosen));
-    bdml_json_put(&o, "passes", json_integer(passes));
+    put_choice(plan, bdml_candidate_at(plan, s->chosen), s->votes, &o);
     for (int r = 0; r < s->alone; r++)
         bdml_json_push(&alone,
                        json_pack("{s:s, s:o, s:i}", "reference",
@@ -190,13 +205,28 @@ bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const
     else
         json_decref(alone);
     bdml_json_put(&o, "tried", tried);
-    if (s->votes > 0) bdml_json_put(&o, "neighbors", json_integer(s->votes));
-    if (plan->unseen)
-        bdml_json_put(&o, "task", bdml_json_word(BDML_WORDS(TASK), plan->o->train.task.value));
     if (plan->unseen && s->untouched >= 0 && s->best >= 0)
         bdml_json_put(&o, "best_versus_untouched", evidence_json(plan, s));
     if (s->late) bdml_json_put(&o, "stopped_by", json_string("time"));
     return tell(h, model, "selection", o);
+}
+
+bdml_status bdml_describe_taken(bdml_handle *h, const bdml_plan *plan, bdml_candidate c, int votes,
+                                bdml_model *model)
+{
+    json_t *o = choice_json(plan, c);
+    put_choice(plan, c, votes, &o);
+    bdml_json_put(&o, "by", json_string("warm"));
+    return tell(h, model, "selection", o);
+}
+
+bdml_status bdml_describe_warm(bdml_handle *h, bdml_model *model)
+{
+    char fingerprint[24];
+    bdml_warm_fingerprint(h->warm, fingerprint);
+    return tell(h, model, "warm",
+                json_pack("{s:s, s:I}", "model", fingerprint, "multipliers",
+                          (json_int_t)h->warm->kept));
 }
 
 bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *asked,
@@ -289,10 +319,10 @@ static bool is_means(int option)
 }
 
 /* Settings whose default is not what stands where nothing is set: that they were set is kept. */
-static bool counts_when_given(const bdml_handle *h, int option)
+static bool counts_when_given(const bdml_options *o, int option)
 {
     return (option == BDML_OPT_SHRINKAGE || option == BDML_OPT_GAP) &&
-           bdml_is_given(h, bdml_option_at(option)->name);
+           bdml_options_given(o, (bdml_opt)option);
 }
 
 json_t *bdml_settings_json(const bdml_handle *h, const bdml_options *o)
@@ -302,7 +332,7 @@ json_t *bdml_settings_json(const bdml_handle *h, const bdml_options *o)
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *row = bdml_option_at(i);
         const char *text = bdml_option_said(h, o, i, room);
-        if ((strcmp(text, row->default_value) != 0 || counts_when_given(h, i)) && !is_means(i))
+        if ((strcmp(text, row->default_value) != 0 || counts_when_given(o, i)) && !is_means(i))
             bdml_json_put(&settings, row->name, bdml_json_text(text));
     }
     return settings;

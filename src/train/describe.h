@@ -15,9 +15,13 @@ bdml_status bdml_describe_unproven(bdml_handle *h, bdml_model *model);
  * is about. rounding: that is what keeps it from being optimal; help: what would help, or "". */
 bdml_status bdml_describe_proven(bdml_handle *h, bool rounding, const char *help,
                                  bdml_model *model);
-/* "selection": what was tried and what was chosen. */
+/* "selection": what was tried and what was chosen; or what was taken over from the model that training started from. */
 bdml_status bdml_describe_selection(bdml_handle *h, const bdml_plan *plan, const bdml_selection *s,
                                     bdml_model *model);
+bdml_status bdml_describe_taken(bdml_handle *h, const bdml_plan *plan, bdml_candidate c, int votes,
+                                bdml_model *model);
+/* "warm": the model that the training started from. */
+bdml_status bdml_describe_warm(bdml_handle *h, bdml_model *model);
 /* "low_rank": what was learned, and the bracket [joint lower bound, achieved] where there is a report; kappa: of M on
  * its range, measured, or NaN. */
 bdml_status bdml_describe_rank(bdml_handle *h, const bdml_lowrank_settings *s, const char *start,

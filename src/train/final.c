@@ -1,5 +1,8 @@
 /* final.c - the candidate of a plan on everything: chosen where there are several, fitted as parts are, claimed. */
 #include "train/describe.h"
+#include "train/warm.h"
+
+#include <stdlib.h>
 
 /* Anchors of the recipe; the many fits of the selection take fewer (fit.c), and mine less often (plan->more). Where
  * neighbours are mined twice again and more, each has more constraints: about as many in all. */
@@ -10,14 +13,18 @@ bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training 
     bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS] = {false};
 
     *f = (bdml_final){0};
-    if (bdml_candidate_count(plan) > 1) {
+    f->taken = h->warm && bdml_warm_choice(h->warm, plan, &f->at, &f->selection.votes);
+    if (bdml_candidate_count(plan) > 1 && !f->taken) {
         BDML_TRY(bdml_select(h, plan, t, &f->selection));
         f->at = bdml_candidate_at(plan, f->selection.chosen);
     }
     BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], NULL, &f->fit));
     f->fit.anchors = bdml_last_again(plan, f->at) > 1 ? ANCHORS_AGAIN : ANCHORS;
     wanted[f->at.effort * plan->caps + f->at.cap] = true;
-    f->sweep = (bdml_sweep){.fit = &f->fit, .wanted = wanted, .precise = true, .more = plan->more};
+    if (h->warm)
+        BDML_TRY(bdml_warm_metric(h, &f->fit.reference, plan->o->solve.margin.value, &f->start));
+    f->sweep = (bdml_sweep){
+        .fit = &f->fit, .wanted = wanted, .precise = true, .more = plan->more, .start = f->start};
     bdml_status status = bdml_sweep_run(&f->sweep);
     f->sweep.wanted = NULL;
     return status;
@@ -27,6 +34,7 @@ void bdml_final_free(bdml_final *f)
 {
     bdml_sweep_free(&f->sweep);
     bdml_fit_close(&f->fit);
+    free(f->start);
     bdml_selection_free(&f->selection);
 }
 
@@ -43,7 +51,10 @@ bdml_status bdml_fit_plan(bdml_handle *h, bdml_plan *plan, const bdml_training *
                           plan->diagonal,   plan->pull, f.fit.g_scale};
     model->score = plan->score[f.at.score];
     BDML_GO(bdml_claim_result(h, &solved, model));
-    if (f.selection.candidates > 0) status = bdml_describe_selection(h, plan, &f.selection, model);
+    if (f.selection.candidates > 0) BDML_GO(bdml_describe_selection(h, plan, &f.selection, model));
+    if (f.taken && bdml_candidate_count(plan) > 1)
+        BDML_GO(bdml_describe_taken(h, plan, f.at, f.selection.votes, model));
+    if (h->warm) status = bdml_describe_warm(h, model);
 done:
     bdml_final_free(&f);
     return status;

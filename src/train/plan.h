@@ -320,6 +320,7 @@ typedef struct bdml_chain {
     bdml_constraints *own; /* c, or NULL: the caller's */
     bool precise;
     const double *start; /* metric that its first solve starts from, or NULL */
+    bool warm;           /* that of a model (warm.h), which has multipliers too */
     bdml_problem *problem;
     bdml_solve_settings s; /* of the last solve */
     bdml_solve_result r;
@@ -328,9 +329,10 @@ typedef struct bdml_chain {
 
 typedef struct bdml_sweep {
     bdml_fit *fit;
-    const bool *wanted; /* efforts rows of caps: to be solved */
-    bool precise;       /* those to the gap asked for */
-    int more;           /* times more that neighbours are mined, where they are mined again */
+    const bool *wanted;  /* efforts rows of caps: to be solved */
+    bool precise;        /* those to the gap asked for */
+    int more;            /* times more that neighbours are mined, where they are mined again */
+    const double *start; /* metric of a model that all this starts from, or NULL */
     /* After each solve. last: of what is wanted; else one on the way, that is only mined under. NULL: nobody asks. */
     bdml_status (*solved)(void *user, const bdml_fit *f, bool last, int effort, int cap,
                           const bdml_solve_result *r);
@@ -457,7 +459,9 @@ bdml_status bdml_prove_claim(bdml_handle *h, const bdml_dataset *data, bdml_mode
 typedef struct bdml_final {
     bdml_selection selection; /* candidates 0: there was nothing to choose */
     bdml_candidate at;
+    bool taken; /* the choice of a model (warm.h), without any score; selection.votes is its too */
     bdml_fit fit;
+    double *start;    /* its metric, or NULL */
     bdml_sweep sweep; /* sweep.last: its problem and result */
 } bdml_final;
 bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_final *f);

@@ -1,8 +1,9 @@
 /* sweep.c - all efforts and caps of one fit, solved on from each other.
  *
  * The first pass is one problem, solved for K ascending, each from the metric before. Where neighbours are mined
- * again it is solved at the mining cap, unless a candidate was that, and all K share the problem of the last pass. */
-#include "train/plan.h"
+ * again it is solved at the mining cap, unless a candidate was that, and all K share the problem of the last pass.
+ * A model to start from (warm.h) is where the last problem starts; how that comes about does not change. */
+#include "train/warm.h"
 
 #include <stdlib.h>
 
@@ -55,8 +56,10 @@ static bdml_status keep_under(bdml_sweep *w, const bdml_chain *q, aim a)
 
 static bdml_status solve(bdml_sweep *w, bdml_chain *q, aim a)
 {
+    bdml_status status;
     const bdml_fit *f = w->fit;
     bdml_solve_result r = {0};
+    double *y = NULL;
 
     if (!q->solved) BDML_TRY(bdml_fit_problem(f, q->c, q->precise, &q->problem, &q->s));
     if (!q->solved || q->s.softness != a.weight)
@@ -64,8 +67,12 @@ static bdml_status solve(bdml_sweep *w, bdml_chain *q, aim a)
     q->s.skip_threshold = !w->precise; /* else any solve may be cut short and be the one reported */
     q->s.K = a.K;
     q->s.warm_metric = !q->solved ? q->start : bdml_is_usable(&q->r) ? q->r.m : NULL;
-    BDML_TRY(bdml_fit_solve(f, q->c, q->problem, q->precise, &q->s, &r));
-    q->s.warm_metric = NULL;
+    if (!q->solved && q->warm) BDML_TRY(bdml_warm_multipliers(f->h, q->c, &q->s, &y));
+    q->s.warm_multiplier = y;
+    status = bdml_fit_solve(f, q->c, q->problem, q->precise, &q->s, &r);
+    q->s.warm_metric = q->s.warm_multiplier = NULL;
+    free(y);
+    if (status != BDML_OK) return status;
     bdml_solve_result_free(&q->r);
     q->r = r;
     q->solved = true;
@@ -127,7 +134,8 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
         q = before == &w->later[0] ? &w->later[1] : &w->later[0];
         free_chain(q);
         q->precise = w->precise && (last || !p->rough_way);
-        q->start = under;
+        q->start = last && w->start ? w->start : under;
+        q->warm = last && w->start;
         w->fit->again = again;
         w->fit->mined_last = last;
         BDML_TRY(bdml_fit_constraints(w->fit, before->c, under, &q->c, &q->own));
@@ -161,6 +169,8 @@ static bdml_status begin(bdml_sweep *w)
     for (int e = 0; e < p->efforts; e++)
         for (int k = 0; k < p->caps; k++) wanted = wanted || wants(w, false, e, k);
     w->first.precise = w->precise && (wanted || !p->rough_way);
+    w->first.start = wanted ? w->start : NULL;
+    w->first.warm = w->first.start != NULL;
     BDML_TRY(bdml_fit_pull(w->fit));
     return bdml_fit_constraints(w->fit, NULL, NULL, &w->first.c, &w->first.own);
 }

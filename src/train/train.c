@@ -2,6 +2,7 @@
  * what was done. */
 #include "train/checkpoint.h"
 #include "train/describe.h"
+#include "train/warm.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     BDML_GO(bdml_prepare_fit(h, o, data, &prepare));
     BDML_GO(prepare_rows(h, &prepare, data, &x, &own));
     int d = prepare.d_out;
+    if (h->warm) BDML_GO(bdml_warm_prepared(h, &prepare));
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
     bdml_training t = {data->n, d, x, data->y, data->classes, given, target, data->over};
     h->stop_by = bdml_time_share(h, method->fit == bdml_fit_bdml ? SOLVE_BY : FIT_BY);
@@ -179,8 +181,8 @@ static bool learns_from_classes(const bdml_options *o, const bdml_method *method
            !constraints && !bdml_constraint_files_given(&o->constraints);
 }
 
-bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                            const bdml_constraints *constraints, bdml_model **out)
+static bdml_status train_with(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                              const bdml_constraints *constraints, bdml_model **out)
 {
     const char *name = o->train.method.value;
     const bdml_method *method = bdml_method_find(h, name, strlen(name));
@@ -227,8 +229,11 @@ bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
     if (votes > data->n)
         bdml_log(h, BDML_LOG_WARNING, "neighbors asks for %lld votes of %lld points",
                  (long long)votes, (long long)data->n);
+    bdml_options own = h->options;
     bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
-    bdml_status status = bdml_train_with(h, &h->options, data, constraints, out);
+    bdml_status status = bdml_warm_open(h, data, constraints, &own);
+    if (status == BDML_OK) status = train_with(h, &own, data, constraints, out);
+    bdml_warm_close(h);
     bdml_deadline_end(h, timed);
     return status;
 }

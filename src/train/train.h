@@ -19,9 +19,6 @@ typedef struct bdml_method {
 const bdml_method *bdml_method_at(int i); /* NULL when i is out of range */
 /* The method of that name, or NULL with BDML_ERR_ARGUMENT and the list of names on the handle. */
 const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length);
-/* As bdml_train, with other settings than the handle's. */
-bdml_status bdml_train_with(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                            const bdml_constraints *constraints, bdml_model **out);
 /* Train with this method whatever the setting says, without checkpoints. */
 bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_method *method,
                               const bdml_dataset *data, const bdml_constraints *constraints,

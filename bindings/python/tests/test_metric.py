@@ -91,6 +91,30 @@ def test_same_bits_as_the_command_and_c(method, command, program, wine, tmp_path
     assert np.array_equal(said[:, -1].astype(int), metric.predict(X))
 
 
+def test_a_start_from_what_was_learned(wine, tmp_path):
+    X, y = wine
+    metric = bdml.BDML(scale="zscore").fit(X[::2], y[::2])
+    chosen = metric.description_["selection"]
+    (tmp_path / "first.bdml").write_bytes(metric._model.to_bytes())
+    again = bdml.BDML(scale="zscore").fit(X, y, warm=metric)
+    assert again.description_["selection"]["by"] == "warm"
+    assert again.description_["selection"]["reference"] == chosen["reference"]
+    by_name = bdml.BDML(warm=str(tmp_path / "first.bdml")).fit(X, y)
+    by_model = bdml.BDML(warm=metric).fit(X, y)
+    for other in (by_name, by_model):
+        assert np.array_equal(other.components_, again.components_)
+    assert again.certificate_.verify(X, y)
+    before = metric.components_
+    metric.fit(X, y, warm=metric)  # from itself
+    assert np.array_equal(metric.components_, again.components_) and not np.array_equal(metric.components_, before)
+    with pytest.raises(ValueError, match="of method lda"):
+        bdml.BDML().fit(X, y, warm=bdml.LDA().fit(X, y))
+    with pytest.raises(ValueError, match="13 features, the data have 5"):
+        bdml.BDML().fit(X[:, :5], y, warm=metric)
+    with pytest.raises(ValueError, match="fitted estimator or the name"):
+        bdml.BDML().fit(X, y, warm=3)
+
+
 def test_a_reference_of_ones_own(wine):
     X, y = wine
     R = np.diag(1 / X.std(axis=0))

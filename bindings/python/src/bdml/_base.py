@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from os import PathLike
 from typing import Any, Iterator
 
 import numpy as np
@@ -58,6 +59,15 @@ class MetricFunction:
         return d if squared else float(np.sqrt(d))
 
 
+def start_of(warm: Any) -> Any:
+    """What a fit is to start from: the name of a file, or the model of a fitted estimator."""
+    if isinstance(warm, (str, PathLike)):
+        return str(warm)
+    if not isinstance(warm, Metric):
+        raise ValueError(f"warm is a fitted estimator or the name of a model file; got {type(warm).__name__}")
+    return warm._fitted()
+
+
 class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: a metric, how it is set up and what can be asked of it."""
 
@@ -95,6 +105,8 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 value = check_random_state(value).randint(2**31 - 1)
             if argument == "reference" and not isinstance(value, (str, type(None))):
                 texts[name] = check_array(value, dtype=np.float64, order="C", input_name="reference")
+            elif argument == "warm" and value:
+                texts[name] = start_of(value)
             elif value is not None and setting_text(value) != setting_text(default):
                 texts[name] = setting_text(value)
         return texts
@@ -154,7 +166,7 @@ class Metric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # ---- training ----
 
     def _train(
-        self, x: np.ndarray, codes: np.ndarray | None, constraints: Any = None, names: Any = None, **more: str
+        self, x: np.ndarray, codes: np.ndarray | None, constraints: Any = None, names: Any = None, **more: Any
     ) -> None:
         """Learn, and keep what was learned. constraints: (targets, impostors, triplets), or (quadruplets, weights), by row."""
         texts = {"method": self._method, **self._texts()}

@@ -226,12 +226,12 @@ class Model:
 class Call:
     """A handle for the time of one call, with its settings, its progress and its errors.
 
-    settings: texts by the library's names; the reference may be a matrix. report: called with (phase, done, total); what is true stops.
+    settings: texts by the library's names; the reference may be a matrix, warm a model. report: called with (phase, done, total); what is true stops.
     """
 
     def __init__(
         self,
-        settings: Mapping[str, str | np.ndarray] | None = None,
+        settings: Mapping[str, str | np.ndarray | Model] | None = None,
         verbose: bool | int = False,
         callback: Callable[[str, int, int], Any] | None = None,
     ):
@@ -239,6 +239,7 @@ class Call:
         if lib.bdml_create(out) != lib.BDML_OK:
             raise MemoryError("out of memory while a handle was made")
         self.h = out[0]
+        self._start: Model | None = None
         self._exception: BaseException | None = None
         self._stopped = False
         self._callback = callback
@@ -268,9 +269,12 @@ class Call:
         self.h = ffi.NULL
         self._self = None  # the handle of cffi refers to this object
 
-    def set(self, name: str, value: str | np.ndarray) -> None:
+    def set(self, name: str, value: str | np.ndarray | Model) -> None:
         if isinstance(value, str):
             self.check(lib.bdml_set(self.h, name.encode(), value.encode()))
+        elif isinstance(value, Model):
+            self._start = value  # borrowed by the handle
+            self.check(lib.bdml_set_warm(self.h, value.c))
         else:
             rows, d = value.shape
             self.check(lib.bdml_set_reference(self.h, rows, d, ffi.from_buffer("double[]", value)))

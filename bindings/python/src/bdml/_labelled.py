@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ._base import _FINITE, _TYPES, Metric, _validate
+from ._base import _FINITE, _TYPES, Metric, _validate, start_of
 from ._border import Call
 
 
@@ -43,7 +43,7 @@ class Labelled(ClassifierMixin, Metric):
         """
         return self._fit(X, y)
 
-    def _fit(self, X: Any, y: Any, **more: str) -> Any:
+    def _fit(self, X: Any, y: Any, **more: Any) -> Any:
         with self._all_or_nothing():
             if y is None and not self._needs_labels:
                 x, codes = self._points(X, reset=True), None
@@ -115,6 +115,26 @@ class Labelled(ClassifierMixin, Metric):
                 raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}")
             index, squared = call.neighbors(model, x, int(n_neighbors))
         return (np.sqrt(squared), index.astype(np.intp)) if return_distance else index.astype(np.intp)
+
+
+class WarmLabelled(Labelled):
+    """Of the methods that can start from a model."""
+
+    def fit(self, X: Any, y: Any = None, warm: Any = None) -> Any:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X, y : as of other learners from labels
+        warm : fitted estimator, or the name of a model file, optional
+            Start from it, and take over its settings and choices where none are given here: the same metric as
+            without it, sooner. `metric.fit(more, labels, warm=metric)` goes on from what the estimator has learned.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, **({} if warm is None else {"warm": start_of(warm)}))
 
 
 class BoundedLabelled(Labelled):
