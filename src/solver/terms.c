@@ -1,6 +1,8 @@
-/* terms.c - the terms of the augmented function, constraint by constraint. Plain loops in the order of
- * the constraints, for the same bits. */
+/* terms.c - the terms of the augmented function, constraint by constraint, whatever the threads: the same bits. The loops that
+ * every step goes through have no branches and are compiled for wider registers too; what they add up is added lane by lane. */
 #include "solver/terms.h"
+
+#include "linalg/clones.h"
 
 /* Unclipped maximiser s of psi; y = clip(s, 0, u). */
 static inline double slope_at(double penalty, double y0, double b, double q, double v)
@@ -8,9 +10,11 @@ static inline double slope_at(double penalty, double y0, double b, double q, dou
     return (y0 * penalty + b - v) / (penalty + q);
 }
 
+/* u >= 0 */
 static inline double clip(double s, double u)
 {
-    return s <= 0.0 ? 0.0 : s < u ? s : u;
+    double least = s < u ? s : u;
+    return least <= 0.0 ? 0.0 : least;
 }
 
 static double total(const bdml_terms *p, double sum)
@@ -53,49 +57,94 @@ void bdml_terms_soften(bdml_terms *p, const bdml_constraints *c, double C, bool 
 
 /* ---- the augmented function ------------------------------------------------------------------- */
 
-void bdml_terms_multipliers(const bdml_terms *p, double penalty, double aim, const double *y0,
-                            const double *v, double *y)
+BDML_CLONES void bdml_terms_multipliers(const bdml_terms *p, double penalty, double aim,
+                                        const double *y0, const double *v, double *y)
 {
+    const double *b = p->b, *q = p->q, *u = p->u;
+#pragma omp simd
     for (int64_t t = 0; t < p->space.count; t++)
-        y[t] = clip(slope_at(penalty, y0[t], aim * p->b[t], p->q[t], v[t]), p->u[t]);
+        y[t] = clip(slope_at(penalty, y0[t], aim * b[t], q[t], v[t]), u[t]);
+}
+
+BDML_CLONES static double sum_of_moves(const bdml_terms *p, double penalty, const double *y0,
+                                       const double *v)
+{
+    const double *b = p->b, *q = p->q, *u = p->u;
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t t = 0; t < p->space.count; t++) {
+        double move = clip(slope_at(penalty, y0[t], b[t], q[t], v[t]), u[t]) - y0[t];
+        sum += move * move;
+    }
+    return sum;
 }
 
 double bdml_terms_move(const bdml_terms *p, double penalty, const double *y0, const double *v)
 {
-    double sum = 0.0;
-    for (int64_t t = 0; t < p->space.count; t++) {
-        double s = slope_at(penalty, y0[t], p->b[t], p->q[t], v[t]);
-        double move = clip(s, p->u[t]) - y0[t];
-        sum += move * move;
-    }
-    return total(p, sum);
+    return total(p, sum_of_moves(p, penalty, y0, v));
 }
+
+enum {
+    LOT = 256
+}; /* constraints whose s and y are kept at a time: in loops of one kind, gcc uses vectors */
 
 /* With P(s) = integral of clip from 0 to s, P(s) - P(z) - y_z (s - z) = (y - y_z) ((s - y) + (y -
  * y_z)/2): nothing cancels when v is near v_z. */
+BDML_CLONES static double sum_of_excess(const bdml_terms *p, double penalty, const double *y0,
+                                        const double *y_z, const double *v)
+{
+    double sum = 0.0, s[LOT], y[LOT];
+    for (int64_t from = 0; from < p->space.count; from += LOT) {
+        int count = (int)BDML_MIN((int64_t)LOT, p->space.count - from);
+        const double *b = p->b + from, *q = p->q + from, *u = p->u + from;
+        for (int k = 0; k < count; k++)
+            s[k] = slope_at(penalty, y0[from + k], b[k], q[k], v[from + k]);
+        for (int k = 0; k < count; k++) y[k] = clip(s[k], u[k]);
+#pragma omp simd reduction(+ : sum)
+        for (int k = 0; k < count; k++) {
+            double move = y[k] - y_z[from + k];
+            sum += move * ((s[k] - y[k]) + 0.5 * move) * (penalty + q[k]);
+        }
+    }
+    return sum;
+}
+
 double bdml_terms_excess(const bdml_terms *p, double penalty, const double *y0, const double *y_z,
                          const double *v)
 {
-    double sum = 0.0;
-    for (int64_t t = 0; t < p->space.count; t++) {
-        double s = slope_at(penalty, y0[t], p->b[t], p->q[t], v[t]);
-        double y = clip(s, p->u[t]), move = y - y_z[t];
-        sum += move * ((s - y) + 0.5 * move) * (penalty + p->q[t]);
-    }
-    return total(p, sum);
+    return total(p, sum_of_excess(p, penalty, y0, y_z, v));
 }
 
-/* Slope of f t + sum_t psi_t(v + t way) at t, and how fast it grows there. */
+/* Slope of sum_t psi_t(v + t way) at t, and how fast it grows there; v NULL: 0. */
+BDML_CLONES static void slopes_along(const bdml_terms *p, double penalty, const double *v,
+                                     const double *way, double t, double sum[2])
+{
+    double slope = 0.0, bend = 0.0, s[LOT], y[LOT], inside[LOT];
+    for (int64_t from = 0; from < p->space.count; from += LOT) {
+        int count = (int)BDML_MIN((int64_t)LOT, p->space.count - from);
+        const double *b = p->b + from, *q = p->q + from, *u = p->u + from, *w = way + from;
+        for (int k = 0; k < count; k++) s[k] = v ? v[from + k] + t * w[k] : t * w[k];
+        for (int k = 0; k < count; k++) s[k] = slope_at(penalty, 0.0, b[k], q[k], s[k]);
+        for (int k = 0; k < count; k++) y[k] = clip(s[k], u[k]);
+        for (int k = 0; k < count; k++) inside[k] = y[k] < u[k] ? w[k] : 0.0;
+        for (int k = 0; k < count; k++) inside[k] = y[k] > 0.0 ? inside[k] : 0.0;
+#pragma omp simd reduction(+ : slope, bend)
+        for (int k = 0; k < count; k++) {
+            slope -= w[k] * y[k];
+            bend += inside[k] * inside[k] / (penalty + q[k]);
+        }
+    }
+    sum[0] = slope;
+    sum[1] = bend;
+}
+
+/* The same of f t + that sum, over all ranks. */
 static double slope_along(const bdml_terms *p, double penalty, double f, const double *v,
                           const double *way, double t, double *bend)
 {
-    double sum[2] = {p->space.comm->rank == 0 ? f : 0.0, 0.0};
-    for (int64_t k = 0; k < p->space.count; k++) {
-        double at = (v ? v[k] : 0.0) + t * way[k];
-        double s = slope_at(penalty, 0.0, p->b[k], p->q[k], at);
-        sum[0] -= way[k] * clip(s, p->u[k]);
-        if (s > 0.0 && s < p->u[k]) sum[1] += way[k] * way[k] / (penalty + p->q[k]);
-    }
+    double sum[2];
+    slopes_along(p, penalty, v, way, t, sum);
+    if (p->space.comm->rank == 0) sum[0] += f;
     bdml_comm_sum(p->space.comm, 2, sum);
     *bend = sum[1];
     return sum[0];
