@@ -195,6 +195,30 @@ static void figures_are_found(void **state)
     json_decref(other);
 }
 
+/* A file that was changed has more points than rows, and names that are no text: what belongs together is drawn. */
+static void changed_results_are_drawn(void **state)
+{
+    bdml_handle *h = *state;
+    json_t *run = parse(TRAINING), *view = json_object_get(run, "view");
+    bool drawn;
+    size_t circles = 0;
+    json_array_set_new(json_object_get(view, "feature"), 0, json_integer(3));
+    json_array_set_new(json_object_get(json_object_get(run, "features_that_matter"), "name"), 0,
+                       json_null());
+    for (int k = 0; k < 50; k++)
+        json_array_append_new(json_object_get(json_object_get(view, "after"), "points"),
+                              json_pack("[ii]", k, 1));
+    check_ok(h, study_figure_write(h, "view", run, "test_report.svg", 0, &drawn));
+    char *svg = slurp("test_report.svg");
+    for (const char *at = svg; (at = strstr(at, "data-i=")) != NULL; at++) circles++;
+    assert_int_equal(circles, 8); /* four rows, before and after */
+    check_true(strstr(svg, "? 1.5") != NULL);
+    free(svg);
+    check_ok(h, study_figure_write(h, "features", run, "test_report.svg", 0, &drawn));
+    remove("test_report.svg");
+    json_decref(run);
+}
+
 /* The page draws by itself: every figure is there on a machine with nothing else installed. */
 static void page_needs_no_program(void **state)
 {
@@ -313,12 +337,12 @@ static void history_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(evaluation_is_told),      handle_test(as_good_as_euclidean_is_said),
-        handle_test(refusals_are_told),       handle_test(shared_rows_are_counted),
-        handle_test(infeasible_is_told),      handle_test(figures_are_found),
-        handle_test(page_needs_no_program),   handle_test(reference_and_pairs_are_told),
-        handle_test(two_caps_are_told_apart), handle_test(every_allocation_may_fail),
-        cmocka_unit_test(history_is_bounded),
+        handle_test(evaluation_is_told),        handle_test(as_good_as_euclidean_is_said),
+        handle_test(refusals_are_told),         handle_test(shared_rows_are_counted),
+        handle_test(infeasible_is_told),        handle_test(figures_are_found),
+        handle_test(page_needs_no_program),     handle_test(reference_and_pairs_are_told),
+        handle_test(two_caps_are_told_apart),   handle_test(every_allocation_may_fail),
+        handle_test(changed_results_are_drawn), cmocka_unit_test(history_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

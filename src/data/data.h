@@ -132,8 +132,10 @@ struct bdml_source {
     char *path;     /* for messages; "standard input" for "-" */
     int d;          /* known once open */
     int64_t rows;   /* announced by the file, or -1 */
-    bool single;    /* the values are stored as float32 */
-    bool lines;     /* block->line counts lines of text; otherwise rows from 1 */
+    bool sparse;    /* of the places of its rows only `entries` have a number, others are 0 */
+    int64_t entries;
+    bool single; /* the values are stored as float32 */
+    bool lines;  /* block->line counts lines of text; otherwise rows from 1 */
     bool labelled;
     int label_column; /* place of the label among the file's columns, or -1: for messages */
     bdml_label_found label_found;
@@ -188,6 +190,9 @@ bool bdml_is_missing(const char *s, size_t n);
 /* s[0..n) cut and cleaned so that it can stand in a message. Returns out. */
 enum { BDML_EXCERPT_SIZE = 64 };
 const char *bdml_excerpt(const char *s, size_t n, char out[BDML_EXCERPT_SIZE]);
+/* A sparse file may announce far more than it holds: beyond BDML_MEMORY_ASKED at least one place in 10,000 must have a number.
+ * n rows of d columns; what: "FILE: sparse variable X has", for the message. */
+bdml_status bdml_sparse_check(bdml_handle *h, const char *what, double n, double d, double entries);
 /* labels.c: a file of labels, numbered by `names`. */
 bdml_status bdml_labels_read(bdml_handle *h, const char *path, bdml_names *names, int32_t **label,
                              int64_t *count);

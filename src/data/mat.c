@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A sparse matrix may announce far more than it holds: this much memory, in bytes, is given without
- * asking; beyond it, at least one entry in DENSEST must be there. */
-static const size_t SPARSE_FREE = BDML_MEMORY_ASKED;
-enum { DENSEST = 10000 };
-
 /* ---- through matio --------------------------------------------------------------------------------- */
 
 static bdml_status write_element(bdml_handle *h, int fd, const bdml_mat_file *f,
@@ -105,6 +100,7 @@ static bdml_status take_sparse(bdml_handle *h, const char *file, const bdml_mat_
     bdml_status status = BDML_OK;
     const mat_sparse_t *s = var->data;
     size_t rows = v->dims[0], columns = v->dims[1], entries;
+    char what[BDML_ERROR_SIZE];
     bdml_element e;
 
     if (!s || !bdml_mat_element(var->data_type, false, &e) || !s->jc || s->njc != columns + 1)
@@ -112,13 +108,8 @@ static bdml_status take_sparse(bdml_handle *h, const char *file, const bdml_mat_
     entries = s->jc[columns];
     if (entries > s->nir || entries > s->ndata || (entries > 0 && (!s->ir || !s->data)))
         return fail_unusable(h, file, v);
-    if (rows * columns > SPARSE_FREE / sizeof(double) && rows * columns / DENSEST > entries)
-        return bdml_fail(
-            h, BDML_ERR_DATA,
-            "%s: sparse variable %s has %zu x %zu places and %zu numbers: it would fill "
-            "%.1f GiB with zeros",
-            file, v->name, rows, columns, entries,
-            (double)rows * (double)columns * 8 / 1073741824.0);
+    snprintf(what, sizeof what, "%.300s: sparse variable %.80s has", file, v->name);
+    BDML_TRY(bdml_sparse_check(h, what, (double)rows, (double)columns, (double)entries));
     BDML_NEW(h, *x, rows * columns);
     for (size_t j = 0; j < columns; j++)
         for (size_t k = s->jc[j]; k < s->jc[j + 1] && k < entries; k++)
@@ -321,6 +312,9 @@ static bdml_status read_labels(bdml_handle *h, const bdml_mat_file *f, const bdm
         return bdml_fail(h, BDML_ERR_DATA,
                          "%s: variable %s: labels must be a vector, this is %zu x %zu", f->name,
                          v->name, v->dims[0], v->dims[1]);
+    if (text && v->dims[1] == 0) /* of nothing, a file of some bytes has as many rows as it says */
+        return bdml_fail(h, BDML_ERR_DATA, "%s: variable %s: %zu labels without a character",
+                         f->name, v->name, v->dims[0]);
     count = text ? v->dims[0] : v->dims[0] * v->dims[1];
     *n = (int64_t)count;
     BDML_GO(read_variable(h, f, v, &var));

@@ -6,6 +6,7 @@
 
 /* values read at a time: half a MiB, inside the cache */
 enum { BLOCK_VALUES = BDML_FUZZING ? 16 : 1 << 16 };
+enum { SPARSEST = 10000 }; /* places of a sparse file for one number in them */
 
 /* Rows collected so far. */
 typedef struct rows {
@@ -143,6 +144,15 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
     return BDML_OK;
 }
 
+bdml_status bdml_sparse_check(bdml_handle *h, const char *what, double n, double d, double entries)
+{
+    const double places = n * d, bytes = places * sizeof(double);
+    if (bytes <= BDML_MEMORY_ASKED || places / SPARSEST <= entries) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_DATA,
+                     "%s %.0f x %.0f places and %.0f numbers: it would fill %.1f GiB with zeros",
+                     what, n, d, entries, bytes / 1073741824.0);
+}
+
 /* A file that holds more rows than memory would is refused before it is read: by the rows that it announces, or by the length
  * of its first ones. */
 static bdml_status check_rows(bdml_handle *h, const rows *r, double count)
@@ -154,6 +164,10 @@ static bdml_status check_rows(bdml_handle *h, const rows *r, double count)
     if (count > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA, "%s: %.0f rows are too many: at most %d can be indexed",
                          s->path, count, INT32_MAX);
+    if (s->sparse) {
+        snprintf(what, sizeof what, "%.300s: sparse rows:", s->path);
+        BDML_TRY(bdml_sparse_check(h, what, count, s->d, (double)s->entries));
+    }
     if (need < BDML_MEMORY_ASKED && h->pretend_free <= 0.0) return BDML_OK;
     snprintf(what, sizeof what, "%.300s: reading %s%s%lld rows of %d values", s->path,
              r->share < 1.0 ? "a part of " : "", s->rows >= 0 ? "" : "about ", (long long)count,

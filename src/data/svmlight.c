@@ -192,7 +192,8 @@ static const bdml_source_ops svmlight_ops = {svmlight_next, svmlight_close, NULL
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
-static bdml_status scan_row(bdml_handle *h, bdml_input *in, span row, int64_t *least, int64_t *most)
+static bdml_status scan_row(bdml_handle *h, bdml_input *in, span row, int64_t *least, int64_t *most,
+                            int64_t *entries)
 {
     int64_t index, previous = -1;
     span t = next_token(&row), value;
@@ -214,6 +215,7 @@ static bdml_status scan_row(bdml_handle *h, bdml_input *in, span row, int64_t *l
         if (previous < 0) *least = BDML_MIN(*least, index);
         *most = BDML_MAX(*most, index);
         previous = index;
+        ++*entries;
     }
     return BDML_OK;
 }
@@ -227,7 +229,7 @@ static bdml_status scan(bdml_handle *h, const bdml_input_options *o, bdml_source
     for (;; rows++) {
         BDML_TRY(next_row(h, s->in, &row));
         if (!row.s) break;
-        BDML_TRY(scan_row(h, s->in, row, &least, &most));
+        BDML_TRY(scan_row(h, s->in, row, &least, &most, &s->entries));
     }
     if (rows == 0) return bdml_fail(h, BDML_ERR_DATA, "%s: there are no rows of data", s->path);
     int base =
@@ -236,6 +238,7 @@ static bdml_status scan(bdml_handle *h, const bdml_input_options *o, bdml_source
         return bdml_fail(h, BDML_ERR_DATA, "%s: an index 0 occurs, but index-base is 1", s->path);
     v->base = base >= 0 ? base : least == 0 ? 0 : 1;
     s->rows = rows;
+    s->sparse = true;
     s->d = (int)(most + 1 - v->base);
     if (base < 0 && least == 0)
         bdml_log(h, BDML_LOG_WARNING,

@@ -22,7 +22,8 @@ bdml_status study_draw_features(const json_t *run, study_drawing *d)
     int used =
         snprintf(d->alt, sizeof d->alt, "Share of each feature in squared distances, in %%:");
     for (int i = 0; i < n; i++) {
-        d->name[i] = json_string_value(json_array_get(about(run, "name"), (size_t)i));
+        const char *name = json_string_value(json_array_get(about(run, "name"), (size_t)i));
+        d->name[i] = name ? name : "?";
         study_series_x(s)[i] =
             100.0 * json_number_value(json_array_get(about(run, "weight"), (size_t)i));
         study_series_y(s)[i] = i + 1;

@@ -40,10 +40,11 @@ bdml_status study_view_notes(study_drawing *d, const json_t *view)
                             (long long)json_integer_value(json_array_get(row, i)),
                             label ? ", class " : "", label ? label : "");
         const json_t *values = json_array_get(json_object_get(view, "value"), i);
-        for (size_t k = 0; k < json_array_size(names) && used < DRAWING_NOTE; k++)
+        for (size_t k = 0; k < json_array_size(names) && used < DRAWING_NOTE; k++) {
+            const char *name = json_string_value(json_array_get(names, k));
             used += snprintf(note + used, (size_t)(DRAWING_NOTE - used), "\n%s %.4g",
-                             json_string_value(json_array_get(names, k)),
-                             json_number_value(json_array_get(values, k)));
+                             name ? name : "?", json_number_value(json_array_get(values, k)));
+        }
     }
     return BDML_OK;
 }
@@ -53,7 +54,8 @@ static bdml_status scatter(study_drawing *d, const json_t *view, const json_t *p
                            bool rest, const char *title)
 {
     const json_t *label = json_object_get(view, "class");
-    size_t n = json_array_size(points);
+    /* A changed file may have more points than rows, and so than notes. */
+    size_t n = MIN(json_array_size(points), json_array_size(json_object_get(view, "row")));
     study_plot_series *s = study_drawing_series(d, STUDY_PLOT_POINTS, (int64_t)n, false);
     if (!s) return BDML_ERR_MEMORY;
     for (size_t i = 0; i < n; i++) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 enum { MOST_HANDLES = 64, PATH = 4096 };
+static const double MOST_BYTES = 256 << 20; /* that a file of some KiB may ask for */
 
 static const fuzz_target *const tables[] = {fuzz_readers, fuzz_own, fuzz_proofs};
 
@@ -55,6 +56,7 @@ bdml_handle *fuzz_handle(const char *settings)
         *value++ = '\0';
         must(bdml_set(h, word, value) == BDML_OK, bdml_last_error(h));
     }
+    h->pretend_free = MOST_BYTES;
     kept[k].settings = settings;
     kept[k].h = h;
     return h;
@@ -68,6 +70,7 @@ size_t fuzz_way(const unsigned char *data, size_t size, size_t n)
 void fuzz_promise(bdml_handle *h, bdml_status status)
 {
     must(bdml_status_text(status) != NULL, "a status that nobody knows");
+    must(status != BDML_ERR_MEMORY || h->pretend_free != MOST_BYTES, bdml_last_error(h));
     if (status == BDML_OK) return;
     const char *why = bdml_last_error(h);
     must(*why != '\0', "a failure without a word");

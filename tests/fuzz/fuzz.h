@@ -26,7 +26,8 @@ const char *fuzz_file(const unsigned char *data, size_t size);
 bdml_handle *fuzz_handle(const char *settings);
 /* Which of n ways, by the last byte. */
 size_t fuzz_way(const unsigned char *data, size_t size, size_t n);
-/* What every call promises: a status that is known, and with a failure one line of text. */
+/* What every call promises: a status that is known, never want of memory (for files so small), and with a failure one line of
+ * text. */
 void fuzz_promise(bdml_handle *h, bdml_status status);
 
 #endif
