@@ -294,7 +294,9 @@ bdml_status cli_wrote(cli *c, bdml_status status);
 /* "data/wine.csv" -> "wine" + ending */
 bdml_status cli_default_name(cli *c, const char *path, const char *ending, char **out);
 int64_t cli_file_size(const char *path); /* -1 when there is none */
-bool cli_is_model(const char *path);     /* does it begin like one? */
+/* Standard input, a pipe or a device: what is read of it is gone, a look at its beginning too. */
+bool cli_reads_once(const char *path);
+bool cli_is_model(const char *path); /* does it begin like one? Of what is read once: no */
 
 /* The model of the first argument; told when the arguments stand the wrong way round. */
 bdml_status cli_load_model(cli *c, bdml_model **out);

@@ -98,6 +98,10 @@ bdml_status cli_certify(cli *c)
     int confirmed = 0;
 
     if (c->own[CLI_OPT_RETRAIN].i) GO(bdml_set(c->h, "level", "repeat"));
+    if (cli_reads_once(c->argument[0]))
+        GO(client_fail(c->h, BDML_ERR_ARGUMENT,
+                       "certify reads the model twice: give a file instead of '%s'",
+                       c->argument[0]));
     GO(bdml_load_model(c->h, c->argument[0], &model));
     GO(bdml_read_model_dataset(c->h, model, c->argument[1], &data));
     GO(bdml_certify(c->h, c->argument[0], data, &confirmed, &text));

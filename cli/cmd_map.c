@@ -134,7 +134,7 @@ bdml_status cli_export(cli *c)
 {
     char *output = NULL;
     bdml_status status = name_output(c, &output);
-    if (status == BDML_OK) status = export_to(c, output);
+    if (status == BDML_OK && output) status = export_to(c, output);
     free(output);
     return status;
 }

@@ -63,9 +63,10 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
             "report takes one data file, or any number of results of --json; %s is not "
             "JSON",
             c->argument[0]);
-    if (strcmp(c->argument[0], "-") == 0)
+    if (cli_reads_once(c->argument[0]))
         return client_fail(c->h, BDML_ERR_ARGUMENT,
-                           "report reads its data several times: give a file instead of '-'");
+                           "report reads its file several times: give a file instead of '%s'",
+                           c->argument[0]);
     if (!bdml_is_given(c->h, "methods") && !bdml_is_given(c->h, "method"))
         TRY(bdml_set(c->h, "methods", "euclidean,whiten,lda,bdml"));
     /* bdml chooses a scaling by itself: the others shall not suffer from the units of columns */

@@ -15,6 +15,13 @@ int64_t cli_file_size(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
 }
 
+bool cli_reads_once(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
 /* Where a file that is not there yet would be: behind a symbolic link that points nowhere, in the folder before its
  * last part. NULL: out of memory, or links that go round. */
 static char *place_of(const char *path)
@@ -266,7 +273,7 @@ void cli_writer_discard(cli_writer *w)
 bool cli_is_model(const char *path)
 {
     char magic[8] = "";
-    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *f = cli_reads_once(path) ? NULL : fopen(path, "rb");
     bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic &&
               memcmp(magic, "BDMLFILE", sizeof magic) == 0;
     if (f) fclose(f);

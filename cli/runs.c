@@ -5,7 +5,7 @@
 
 bool cli_looks_like_json(const char *path)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = cli_reads_once(path) ? NULL : fopen(path, "rb");
     int first = ' ';
     while (f && (first == ' ' || first == '\n' || first == '\t' || first == '\r')) first = fgetc(f);
     if (f) fclose(f);

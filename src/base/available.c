@@ -63,15 +63,16 @@ static double left_in_group(void)
 static double left_of_limit(int resource, int field)
 {
     struct rlimit limit;
-    long taken[6] = {0};
+    char line[160], *at = line;
+    long taken = 0;
     if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return INFINITY;
     FILE *f = fopen("/proc/self/statm", "re");
     if (!f) return INFINITY;
-    for (int k = 0; k < 6; k++)
-        if (fscanf(f, "%ld", &taken[k]) != 1) taken[k] = 0;
+    if (!fgets(line, sizeof line, f)) line[0] = '\0';
     fclose(f);
-    return (double)limit.rlim_cur - (double)taken[field] * (double)sysconf(_SC_PAGESIZE);
+    for (int k = 0; k <= field; k++) taken = strtol(at, &at, 10); /* 0 where there is none */
+    return (double)limit.rlim_cur - (double)taken * (double)sysconf(_SC_PAGESIZE);
 }
 
 double bdml_memory_free(const bdml_handle *h)
