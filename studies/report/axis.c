@@ -158,8 +158,9 @@ static void linear_ticks(study_axis *a, bool along_x)
         double first = ceil(a->lo / step), last = floor(a->hi / step);
         bool fits = last - first < AXIS_TICKS;
         a->ticks = 0;
-        for (double i = first; i <= last && fits; i++)
-            fits = add(a, i == 0.0 ? 0.0 : i * step, along_x);
+        /* counted by t: a number of 2^53 steps does not change by one more */
+        for (int t = 0; t < AXIS_TICKS && first + t <= last && fits; t++)
+            fits = add(a, first + t == 0.0 ? 0.0 : (first + t) * step, along_x);
         if (fits) return;
     }
 }
