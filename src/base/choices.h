@@ -24,7 +24,8 @@
     X(SCALE, ZSCORE, "zscore") \
     X(SCALE, MINMAX, "minmax") X(SCALE, UNIT, "unit") X(SCALE, AUTO, "auto")
 #define BDML_SEARCH_CHOICES(X) \
-    X(SEARCH, AUTO, "auto") X(SEARCH, BRUTE, "brute") X(SEARCH, TREE, "tree")
+    X(SEARCH, AUTO, "auto")    \
+    X(SEARCH, BRUTE, "brute") X(SEARCH, TREE, "tree") X(SEARCH, APPROXIMATE, "approximate")
 #define BDML_CANDIDATES_CHOICES(X) X(CANDIDATES, DOUBLE, "double") X(CANDIDATES, FLOAT, "float")
 #define BDML_KIND_CHOICES(X)       X(KIND, PAIR, "pair") X(KIND, TRIPLET, "triplet")
 #define BDML_RULE_CHOICES(X) \

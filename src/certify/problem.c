@@ -38,6 +38,14 @@ static void check_settings(bdml_plain *w, const bdml_stated *s)
 
 static bdml_status check_constraints(bdml_handle *h, bdml_plain *w, const bdml_stated *s)
 {
+    bool mined = s->origin == BDML_ORIGIN_RULE || s->origin == BDML_ORIGIN_RECIPE;
+    if (mined && s->o->neighbors.search.value == BDML_SEARCH_APPROXIMATE) {
+        bdml_verdict_trust(w->v, "constraints", BDML_CONSTRAINT_FIELDS,
+                           "constraints taken on trust: they were mined by an approximate search, "
+                           "which may miss a neighbour; training again (level repeat) finds them "
+                           "again");
+        return BDML_OK;
+    }
     switch (s->origin) {
     case BDML_ORIGIN_FILES:
         return bdml_check_given(w, s);

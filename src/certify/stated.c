@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* Settings that say how to compute and name files to write: no model keeps them, and none that comes from a
- * file may reach a training. */
+ * file may reach a training. Only an approximate search is kept: other neighbours are found by it. */
 static const bdml_opt means[] = {BDML_OPT_THREADS,    BDML_OPT_MEMORY, BDML_OPT_SEARCH,
                                  BDML_OPT_CANDIDATES, BDML_OPT_JOBS,   BDML_OPT_CHECKPOINT,
                                  BDML_OPT_EVERY,      BDML_OPT_RESUME, BDML_OPT_LEVEL,
@@ -34,7 +34,9 @@ static bdml_handle *read_settings(const json_t *settings, char *why, size_t size
     {
         const char *text = json_string_value(value);
         for (size_t k = 0; k < sizeof means / sizeof *means; k++)
-            if (strcmp(name, bdml_option_at((int)means[k])->name) == 0) text = NULL;
+            if (strcmp(name, bdml_option_at((int)means[k])->name) == 0 &&
+                !(means[k] == BDML_OPT_SEARCH && text && strcmp(text, "approximate") == 0))
+                text = NULL;
         if (!text)
             snprintf(why, size, "'%.40s' is no setting that a model keeps", name);
         else if (bdml_set(own, name, text) != BDML_OK)

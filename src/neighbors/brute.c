@@ -154,7 +154,8 @@ static bdml_status search_apart(bdml_knn_brute *b, const bdml_knn_kernel *kernel
     for (b->first = 0; b->first < query->n; b->first += b->chunk_q) {
         b->held = BDML_MIN(b->chunk_q, query->n - b->first);
         kernel->reset(b);
-        for (int64_t i = 0; b->t->guess && i < b->held; i++) kernel->start_from(b, b->first + i);
+        bool told = b->t->guess || b->t->within;
+        for (int64_t i = 0; told && i < b->held; i++) kernel->start_from(b, b->first + i);
         pack(b, query, b->first, b->held, b->pack_q);
         for (int64_t r = 0; r < ref->n; r += b->chunk_r) {
             int64_t count = BDML_MIN(b->chunk_r, ref->n - r);

@@ -38,6 +38,7 @@ bdml_status bdml_knn_check_rows(bdml_handle *h, const char *what, const bdml_row
 
 typedef struct bdml_knn_kernel bdml_knn_kernel;
 typedef struct bdml_knn_tree bdml_knn_tree;
+typedef struct bdml_knn_lists bdml_knn_lists;
 
 /* The reference rows as products need them: y = s (x - c), see below. Made for the widest queries so far. */
 typedef struct bdml_knn_frame {
@@ -56,6 +57,7 @@ struct bdml_index {
     bdml_knn_rows reference; /* ordered by class where there are classes */
     bdml_knn_frame frame;
     bdml_knn_tree *tree, *forest; /* of all rows, of each class: NULL until first asked for */
+    bdml_knn_lists *lists;        /* likewise */
 };
 
 /* One search: the index, query rows (its own when `self`), what is asked. */
@@ -68,6 +70,7 @@ typedef struct bdml_knn_task {
     const int32_t *label, *query_label; /* by row number */
     bdml_knn_rows reference, query;
     const int32_t *guess; /* k rows each, by query row number, or NULL */
+    const double *within; /* squared distance beyond which nothing need be found, by query row number, or NULL */
     int32_t *index;       /* out, by query row number */
     double *distance;     /* out, or NULL */
 } bdml_knn_task;
@@ -188,7 +191,7 @@ struct bdml_knn_kernel {
     /* Offer the tile's distances to the candidates: positions q.., r.. */
     void (*scan)(bdml_knn_brute *b, int64_t q, int nq, int64_t r, int nr, int thread);
     void (*reset)(bdml_knn_brute *b);
-    /* Lower the limit of query position q to the farthest of the rows guessed. */
+    /* Lower the limit of query position q to the farthest of the rows guessed, or to what is told. */
     void (*start_from)(bdml_knn_brute *b, int64_t q);
     /* Rank the candidates of query position q and write its output row. */
     void (*finish)(bdml_knn_brute *b, int64_t q, int thread);
@@ -205,8 +208,23 @@ bdml_status bdml_knn_frame_fit(bdml_knn_task *t, int threads, bool *usable);
 void bdml_knn_frame_measure(const bdml_knn_frame *f, int d, int threads, const bdml_knn_rows *r,
                             void *low, void *wide);
 
+/* As bdml_knn_search for given queries; rows farther from a query than `within` says may be left out (search.c). */
+bdml_status bdml_knn_search_within(bdml_handle *h, const bdml_neighbor_options *o,
+                                   const bdml_rows *rows, const bdml_rows *queries,
+                                   bdml_restrict which, int k, const double *within, int32_t *index,
+                                   double *distance);
+
 /* *usable false: the range of the numbers is beyond what products can bracket; nothing was done. */
 bdml_status bdml_knn_brute_search(bdml_knn_task *t, bool *usable);
+
+/* ---- lists of rows, approximate (lists.c) -------------------------------------------------------- */
+
+/* Is an approximate search asked for, and cheaper than an exact one for so many queries? */
+bool bdml_knn_lists_pay(const bdml_index *in, int64_t queries);
+/* As bdml_index_query, but that a neighbour may be missed. */
+bdml_status bdml_knn_lists_search(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
+                                  bdml_restrict which, int k, int32_t *index, double *distance);
+void bdml_knn_lists_free(bdml_knn_lists *lists);
 
 /* ---- tree (tree.c) ---------------------------------------------------------------------------------- */
 

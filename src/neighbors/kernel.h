@@ -143,6 +143,11 @@ static void KERNEL(start_from)(bdml_knn_brute *b, int64_t q)
 {
     KERNEL(view) w = KERNEL(look)(b, 0);
     const bdml_knn_rows *rows = &b->t->reference;
+    if (b->t->within) {
+        double far = b->t->within[bdml_knn_row(&b->t->query, q)];
+        if (isfinite(far)) KERNEL(lower)(b, &w, q, far);
+        return;
+    }
     const int32_t *guess = b->t->guess + (size_t)bdml_knn_row(&b->t->query, q) * (size_t)b->t->k;
     const double *a = bdml_knn_point(&b->t->query, q);
     double worst = 0.0;

@@ -1,4 +1,4 @@
-/* neighbors.h - exact k nearest neighbours, blocked, and the k-NN classifier.
+/* neighbors.h - k nearest neighbours, exact unless the settings ask for less, blocked, and the k-NN classifier.
  *
  * Called by problem, model, train, evaluate; calls stats, linalg and base. */
 #ifndef BDML_NEIGHBORS_H

@@ -108,8 +108,10 @@ bdml_status bdml_knn_ring(bdml_handle *h, const bdml_neighbor_options *o, const 
 {
     bdml_status status = BDML_OK;
     size_t found = (size_t)queries->n * (size_t)k;
+    bdml_neighbor_options exact = *o; /* lists of a slab would depend on how the rows are dealt out */
+    if (exact.search.value == BDML_SEARCH_APPROXIMATE) exact.search.value = BDML_SEARCH_AUTO;
     ring r = {.h = h,
-              .o = o,
+              .o = &exact,
               .over = over,
               .rows = rows,
               .queries = queries,

@@ -31,6 +31,7 @@ void bdml_index_free(bdml_index *in)
     bdml_knn_frame_free(&in->frame);
     bdml_knn_tree_free(in->tree);
     bdml_knn_tree_free(in->forest);
+    bdml_knn_lists_free(in->lists);
     free(in);
 }
 
@@ -98,8 +99,8 @@ static bdml_status run(bdml_knn_task *t)
 }
 
 static bdml_status query(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
-                         bdml_restrict which, int k, const int32_t *guess, int32_t *index,
-                         double *distance)
+                         bdml_restrict which, int k, const int32_t *guess, const double *within,
+                         int32_t *index, double *distance)
 {
     bdml_status status = BDML_OK;
     BDML_TRY(check_search(h, in, queries, which, k, index));
@@ -115,12 +116,17 @@ static bdml_status query(bdml_handle *h, bdml_index *in, const bdml_rows *querie
                        .reference = in->reference,
                        .query = {.n = asked->n, .x = asked->x, .ld = asked->ld},
                        .guess = guess,
+                       .within = within,
                        .index = index,
                        .distance = distance};
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_NEIGHBORS);
-    BDML_GO(order_queries(&t));
     BDML_GO(bdml_progress(h, "neighbors", 0, 1));
-    BDML_GO(run(&t));
+    if (bdml_knn_lists_pay(in, asked->n)) {
+        BDML_GO(bdml_knn_lists_search(h, in, queries, which, k, index, distance));
+    } else {
+        BDML_GO(order_queries(&t));
+        BDML_GO(run(&t));
+    }
     BDML_GO(bdml_progress(h, "neighbors", 1, 1));
 done:
     bdml_phase_leave(h, previous);
@@ -133,7 +139,7 @@ done:
 bdml_status bdml_index_query(bdml_handle *h, bdml_index *in, const bdml_rows *queries,
                              bdml_restrict which, int k, int32_t *index, double *distance)
 {
-    return query(h, in, queries, which, k, NULL, index, distance);
+    return query(h, in, queries, which, k, NULL, NULL, index, distance);
 }
 
 bdml_status bdml_knn_search_from(bdml_handle *h, const bdml_neighbor_options *o,
@@ -144,7 +150,7 @@ bdml_status bdml_knn_search_from(bdml_handle *h, const bdml_neighbor_options *o,
     bdml_rows reference = *rows;
     reference.y = NULL; /* classes do not matter */
     BDML_TRY(bdml_index_build(h, o, &reference, &in));
-    bdml_status status = query(h, in, queries, BDML_ANY_CLASS, k, guess, index, NULL);
+    bdml_status status = query(h, in, queries, BDML_ANY_CLASS, k, guess, NULL, index, NULL);
     bdml_index_free(in);
     return status;
 }
@@ -158,6 +164,18 @@ bdml_status bdml_knn_search(bdml_handle *h, const bdml_neighbor_options *o, cons
     if (which == BDML_ANY_CLASS) reference.y = NULL; /* classes do not matter */
     BDML_TRY(bdml_index_build(h, o, &reference, &in));
     bdml_status status = bdml_index_query(h, in, queries, which, k, index, distance);
+    bdml_index_free(in);
+    return status;
+}
+
+bdml_status bdml_knn_search_within(bdml_handle *h, const bdml_neighbor_options *o,
+                                   const bdml_rows *rows, const bdml_rows *queries,
+                                   bdml_restrict which, int k, const double *within, int32_t *index,
+                                   double *distance)
+{
+    bdml_index *in = NULL;
+    BDML_TRY(bdml_index_build(h, o, rows, &in));
+    bdml_status status = query(h, in, queries, which, k, NULL, within, index, distance);
     bdml_index_free(in);
     return status;
 }

@@ -374,7 +374,7 @@ bool bdml_knn_tree_pays(const bdml_index *in)
 {
     enum { ALWAYS = 6, NEVER = 16, POINTS = 8192 };
     int asked = in->o.search.value, d = in->rows.d;
-    if (asked != BDML_SEARCH_AUTO) return asked == BDML_SEARCH_TREE;
+    if (asked == BDML_SEARCH_BRUTE || asked == BDML_SEARCH_TREE) return asked == BDML_SEARCH_TREE;
     if (d <= ALWAYS || d >= NEVER) return d <= ALWAYS;
     return in->rows.n >= (int64_t)POINTS << 2 * (d - ALWAYS - 1);
 }

@@ -309,7 +309,7 @@ bdml_status bdml_describe_rank(bdml_handle *h, const bdml_lowrank_settings *s, c
 
 /* ---- training --------------------------------------------------------------------------------------------- */
 
-/* Settings that say how to compute, not what: models that differ in these alone are the same. */
+/* Settings that say how to compute, not what: models that differ in these alone are the same (but for an approximate search). */
 static bool is_means(int option)
 {
     return option == BDML_OPT_THREADS || option == BDML_OPT_MEMORY || option == BDML_OPT_SEARCH ||
@@ -332,7 +332,9 @@ json_t *bdml_settings_json(const bdml_handle *h, const bdml_options *o)
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *row = bdml_option_at(i);
         const char *text = bdml_option_said(h, o, i, room);
-        if ((strcmp(text, row->default_value) != 0 || counts_when_given(o, i)) && !is_means(i))
+        bool means = is_means(i) && !(i == BDML_OPT_SEARCH &&
+                                      o->neighbors.search.value == BDML_SEARCH_APPROXIMATE);
+        if ((strcmp(text, row->default_value) != 0 || counts_when_given(o, i)) && !means)
             bdml_json_put(&settings, row->name, bdml_json_text(text));
     }
     return settings;
