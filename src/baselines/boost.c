@@ -168,6 +168,7 @@ static bdml_status correct(boost *b, double tolerance, double *f)
         double slope;
         int count = find_free(b, &slope);
         if (count == 0 || slope <= tolerance) return BDML_OK;
+        if (round > 0 && bdml_time_is_up(b->h)) return BDML_OK;
         if (!newton_step(b, count))
             for (int i = 0; i < count; i++) b->step[i] = -b->gradient[b->free[i]];
         double size = 1.0, next = INFINITY;
@@ -305,7 +306,7 @@ static bdml_status run(boost *b, bdml_stopping *stop, bool *learned)
     for (stop->iterations = 0;; stop->iterations++) {
         stop->reached = distance_left(b);
         if (stop->reached <= stop->wanted || stop->iterations >= most) break;
-        if (bdml_time_is_up(h)) break;
+        if (stop->iterations > 0 && bdml_time_is_up(h)) break;
         BDML_TRY(bdml_progress(h, "boost", stop->iterations, 0));
         if (b->count + NEW_LEARNERS > b->room) {
             BDML_TRY(compress(b));

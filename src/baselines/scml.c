@@ -22,7 +22,11 @@
 #include "linalg/linalg.h"
 
 enum { STREAM_ORDER = 0x73637472 }; /* purpose of random numbers: the order of the triplets */
-enum { BATCH = 10, PER_DIMENSION = 20 };
+enum {
+    BATCH = 10,
+    BATCHES = 1000 * BATCH,
+    PER_DIMENSION = 20
+}; /* BATCHES: between looks at the clock */
 static const double STEP =
     1.0; /* squared units of a direction: margins are 1, and so are mean squares */
 
@@ -126,11 +130,12 @@ static bool set_units(scml *s, double share)
 
 /* ---- epochs ------------------------------------------------------------------------------------------------ */
 
-/* One step per batch; steps: taken before, and counted on. */
-static void run_epoch(scml *s, bdml_rng *rng, int64_t *steps)
+/* One step per batch; steps: taken before, and counted on. False: there was no time for all of it. */
+static bool run_epoch(scml *s, bdml_rng *rng, int64_t *steps)
 {
     bdml_rng_shuffle(rng, s->c->m, s->order);
     for (int64_t first = 0; first < s->c->m; first += BATCH) {
+        if (first > 0 && first % BATCHES == 0 && bdml_time_is_up(s->h)) return false;
         int64_t last = BDML_MIN(first + BATCH, s->c->m);
         memset(s->slope, 0, sizeof *s->slope * (size_t)s->count);
         for (int64_t k = first; k < last; k++) {
@@ -146,44 +151,54 @@ static void run_epoch(scml *s, bdml_rng *rng, int64_t *steps)
             s->w[j] = pull > 0.0 ? pull * STEP / (1.0 + sqrt(s->square[j])) : 0.0;
         }
     }
+    return true;
 }
 
-/* F at w, and the bound of all epochs so far. */
+/* F at w, which is kept when it is the best so far. */
+static void look_at(scml *s)
+{
+    double m = (double)s->c->m, f = 0.0;
+    for (int64_t t = 0; t < s->c->m; t++) f += BDML_MAX(1.0 - values(s, t, s->w, s->v), 0.0) / m;
+    for (int k = 0; k < s->count; k++) f += s->beta * s->w[k];
+    if (f >= s->f) return;
+    s->f = f;
+    memcpy(s->best, s->w, sizeof *s->w * (size_t)s->count);
+}
+
+/* The same, and the bound of all epochs so far. */
 static void look(scml *s, int64_t epochs)
 {
-    double m = (double)s->c->m, f = 0.0, total = 0.0, most = 0.0;
-    for (int64_t t = 0; t < s->c->m; t++) {
-        f += BDML_MAX(1.0 - values(s, t, s->w, s->v), 0.0) / m;
-        total += (double)s->missed[t] / (double)epochs / m;
-    }
+    double m = (double)s->c->m, total = 0.0, most = 0.0;
+    look_at(s);
+    for (int64_t t = 0; t < s->c->m; t++) total += (double)s->missed[t] / (double)epochs / m;
     /* batches that are not full would count for more: the sum over triplets is what they are divided by */
-    for (int k = 0; k < s->count; k++) {
-        f += s->beta * s->w[k];
+    for (int k = 0; k < s->count; k++)
         most = BDML_MAX(most, -s->sum[k] * BATCH / (double)epochs / m);
-    }
-    if (f < s->f) {
-        s->f = f;
-        memcpy(s->best, s->w, sizeof *s->w * (size_t)s->count);
-    }
     s->bound = BDML_MAX(s->bound, total * BDML_MIN(1.0, s->beta / BDML_MAX(most, 1e-300)));
 }
 
 static bdml_status solve(scml *s, const bdml_options *o, bdml_stopping *stop)
 {
     bdml_rng rng = bdml_rng_make((uint64_t)o->general.seed.value, STREAM_ORDER);
-    double began = bdml_now(), limit = o->solve.time_limit.value;
     int64_t steps = 0, most = BDML_MIN(o->methods.scml_epochs.value, o->solve.max_iter.value);
 
     s->f = 1.0; /* at w = 0 */
     for (stop->iterations = 0;;) {
         stop->reached = 1.0 - s->bound / s->f;
         if (stop->reached <= stop->wanted || stop->iterations >= most) break;
-        if (limit > 0.0 && bdml_now() - began >= limit) break;
+        if (stop->iterations > 0 && bdml_time_is_up(s->h)) break;
         BDML_TRY(bdml_progress(s->h, "scml", stop->iterations, most));
-        run_epoch(s, &rng, &steps);
+        if (!run_epoch(s, &rng, &steps)) { /* what it came to counts, but proves nothing */
+            look_at(s);
+            break;
+        }
         look(s, ++stop->iterations);
     }
     stop->objective = s->f;
+    if (!(s->f < 1.0) && bdml_time_is_up(s->h))
+        return bdml_fail(s->h, BDML_ERR_CANCELLED,
+                         "the time limit was over before scml had weights that are better than "
+                         "none");
     return BDML_OK;
 }
 
