@@ -375,7 +375,7 @@ static inline void forge_reach(bench *b)
 /* Another reference, under the name of the one that is asked for. */
 static inline void forge_reference(bench *b)
 {
-    static const char *const names[] = {"none", "zscore", "within", "fisher", "lda"};
+    static const char *const names[] = {"none", "zscore", "within", "fisher", "lda", "local"};
     const json_t *said = json_object_get(part(&b->honest, "certificate"), "reference");
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         file f = copy_file(&b->honest);

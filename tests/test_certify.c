@@ -23,6 +23,7 @@ static void test_confirms(void **state)
         "reference within rule class hard yes kind pair",
         "reference within rule class diagonal yes",
         "reference fisher rule class",
+        "reference local rule class",
         "scale zscore pca 5 rule class",
         "scale zscore pca 0.9 hard yes kind pair reference zscore",
         "scale zscore rule nearest targets 5 impostors 5 passes 3",

@@ -80,6 +80,7 @@ static const form forms[] = {
     {"hinge", "rule nearest targets 6 loss hinge reference within shrinkage 0.2", "mined", false},
     {"trace", "rule ball trace 0.5 scale zscore distortion 30", "mined", false},
     {"diagonal", "diagonal yes reference fisher kind pair distortion 3", "mined", false},
+    {"near rows", "rule class reference local-60 distortion 3", "mined", false},
     {"stopped", "rule class scale zscore max-iter 5 gap 1e-9", "mined", false},
     {"basis, missing", "rule class scale unit pca 3 missing mean margin 2", "mined", true},
     {"rank", "rank 2 scale zscore distortion 3 softness 5 passes 1", "mined", false},

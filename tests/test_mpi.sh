@@ -75,6 +75,7 @@ compare recipe "$wine"
 # Rows from where a rank's part of the file begins, or kept on the way over all of it; values that are not there.
 "$bdml" convert "$segment" parts.npy -q
 READ="--labels-file parts.labels.npy" CERTIFY=no compare parts parts.npy --labels-file parts.labels.npy --reference within --distortion 10
+RANKS="2 3" READ="--labels-file parts.labels.npy" CERTIFY=no compare near parts.npy --labels-file parts.labels.npy --reference local --distortion 3
 awk -F, 'NR == 900 { $3 = "" } { OFS = ","; $1 = $1; print }' "$segment" >holes.csv
 RANKS=3 CERTIFY=no READ="--missing mean" compare holes holes.csv --missing mean --reference zscore --distortion 10
 RANKS=3 CERTIFY=no READ="--missing drop" compare dropped holes.csv --missing drop --reference none --distortion 10 --kind triplet

@@ -499,12 +499,12 @@ static void given_settings_are_not_open(void **state)
     bdml_plan plan;
     make_points(&p);
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
-    assert_int_equal(bdml_candidate_count(&plan), 9 * 2 * 5);
+    assert_int_equal(bdml_candidate_count(&plan), 11 * 2 * 5);
     check_ok(h, bdml_set(h, "distortion", "10")); /* what stands for auto, but given */
     check_ok(h, bdml_set(h, "softness", "5"));
     check_ok(h, bdml_set(h, "passes", "2"));
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
-    assert_int_equal(bdml_candidate_count(&plan), 9);
+    assert_int_equal(bdml_candidate_count(&plan), 11);
     check_true(plan.cap[0] == 10 && plan.effort[0].weight == 5 && plan.effort[0].again == 1);
     check_ok(h, bdml_set(h, "rule", "nearest"));
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));

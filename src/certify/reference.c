@@ -6,6 +6,8 @@
  *     shrunk-p     within-raw with s = p / 100
  *     fisher-f     R = (I + (sqrt(f) - 1) P) S~^(-1/2) diag(1/std_j),  P the projection onto the span of the class
  *                  means after whitening; fisher: f = 20, lda: 1e6
+ *     local        R = L diag(1/std_j), L by near rows of a class and of others (local.c); local-60: with 0.4 of what is
+ *                  outside the diagonal of their scatters
  *
  * s is the setting, or by Ledoit and Wolf (2004) s = (1/n) (mean |z_i|^4 - |S|^2) / |S - (tr S / r) I|^2, from
  * 1e-3 to 1, z_i the points less the means of their classes. Without classes S is that of target pairs,
@@ -32,12 +34,15 @@ static const struct kind {
     const char *name;
     bool whiten, scale;
     double stretch, shrinkage; /* of its own; 0: the setting, or that of Ledoit and Wolf */
-} kinds[] = {{"zscore", false, true, 1.0, 0.0},        {"within", true, true, 1.0, 0.0},
-             {"within-raw", true, false, 1.0, 0.0},    {"shrunk-10", true, false, 1.0, 0.1},
-             {"shrunk-30", true, false, 1.0, 0.3},     {"shrunk-60", true, false, 1.0, 0.6},
-             {"shrunk-90", true, false, 1.0, 0.9},     {"fisher-5", true, true, 5.0, 0.0},
-             {"fisher", true, true, 20.0, 0.0},        {"fisher-100", true, true, 100.0, 0.0},
-             {"fisher-1000", true, true, 1000.0, 0.0}, {"lda", true, true, 1e6, 0.0}};
+    double across;             /* local: share of what is outside the diagonal; 0: not local */
+} kinds[] = {
+    {"zscore", false, true, 1.0, 0.0, 0.0},        {"within", true, true, 1.0, 0.0, 0.0},
+    {"within-raw", true, false, 1.0, 0.0, 0.0},    {"shrunk-10", true, false, 1.0, 0.1, 0.0},
+    {"shrunk-30", true, false, 1.0, 0.3, 0.0},     {"shrunk-60", true, false, 1.0, 0.6, 0.0},
+    {"shrunk-90", true, false, 1.0, 0.9, 0.0},     {"fisher-5", true, true, 5.0, 0.0, 0.0},
+    {"fisher", true, true, 20.0, 0.0, 0.0},        {"fisher-100", true, true, 100.0, 0.0, 0.0},
+    {"fisher-1000", true, true, 1000.0, 0.0, 0.0}, {"lda", true, true, 1e6, 0.0, 0.0},
+    {"local", false, true, 1.0, 0.0, 1.0},         {"local-60", false, true, 1.0, 0.0, 0.4}};
 
 typedef struct remake {
     const bdml_plain *w;
@@ -277,6 +282,21 @@ done:
     return status;
 }
 
+/* ---- near rows ------------------------------------------------------------------------------------------- */
+
+/* map <- L map; the map has a number in each row alone, that of its column. */
+static bdml_status turn_locally(bdml_handle *h, remake *r)
+{
+    size_t d = (size_t)r->rows, columns = (size_t)r->columns;
+    BDML_TRY(bdml_plain_local(h, r->w->n, r->rows, r->p, r->w->data->y, r->kind->across, r->a,
+                              &r->error));
+    memset(r->map, 0, d * columns * sizeof *r->map);
+    for (size_t i = 0; i < d; i++)
+        for (size_t k = 0; k < d; k++)
+            r->map[i * columns + (size_t)r->column[k]] = r->a[i * d + k] * r->factor[k];
+    return BDML_OK;
+}
+
 /* ---- comparison --------------------------------------------------------------------------------------------- */
 
 static bdml_status make(bdml_handle *h, remake *r)
@@ -288,6 +308,7 @@ static bdml_status make(bdml_handle *h, remake *r)
         r->map[k * columns + j] = r->factor[k];
         for (size_t i = 0; i < n; i++) r->p[i * d + k] = r->factor[k] * w->x[i * columns + j];
     }
+    if (r->kind->across > 0.0) return turn_locally(h, r);
     if (r->kind->whiten) BDML_TRY(whiten(h, r));
     return r->kind->stretch > 1.0 ? stretch(h, r) : BDML_OK;
 }
@@ -321,17 +342,20 @@ static bdml_status check_kind(bdml_handle *h, bdml_plain *w, const bdml_stated *
     remake r = {.w = w, .s = s, .kind = kind, .columns = w->model->d};
     size_t d = (size_t)r.columns;
     double work = (double)d * (double)d * ((double)w->n + 60.0 * (double)d);
+    bool local = kind->across > 0.0;
 
-    if (kind->whiten && (d > MOST_ROWS || work > MOST_WORK)) {
-        bdml_verdict_trust(w->v, "reference", SHRUNK,
+    if (local)
+        work *= 6.0; /* three rounds of two; distances are at most 1e8 more for each column */
+    if ((kind->whiten || local) && (d > MOST_ROWS || work > MOST_WORK)) {
+        bdml_verdict_trust(w->v, "reference", kind->whiten ? SHRUNK : FIELDS,
                            "reference taken on trust: %d columns are too many to make it again by "
                            "plain loops",
                            r.columns);
         return BDML_OK;
     }
-    if (kind->stretch > 1.0 && !w->data->y) {
-        bdml_verdict_note(w->v, BDML_LEVEL_PROBLEM, "reference", SHRUNK, false,
-                          "%s needs classes, which the data do not have", kind->name);
+    if ((kind->stretch > 1.0 || local) && !w->data->y) {
+        bdml_verdict_note(w->v, BDML_LEVEL_PROBLEM, "reference", kind->whiten ? SHRUNK : FIELDS,
+                          false, "%s needs classes, which the data do not have", kind->name);
         return BDML_OK;
     }
     BDML_NEW(h, r.column, d);

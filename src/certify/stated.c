@@ -112,7 +112,7 @@ static bool choose(const json_t *selection, const char *key, const double *list,
 
 /* References by name, each with a space on either side. */
 static const char OF_ROWS[] =
-    " zscore within within-raw fisher fisher-5 fisher-100 fisher-1000 lda none ",
+    " zscore within within-raw fisher fisher-5 fisher-100 fisher-1000 lda local local-60 none ",
                   OF_CLASSES[] = " none zscore within-raw shrunk-10 shrunk-30 shrunk-60 shrunk-90 ",
                   OF_PAIRS[] = " none within ";
 

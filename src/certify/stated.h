@@ -64,4 +64,10 @@ bdml_status bdml_check_threshold(bdml_handle *h, bdml_plain *w, const bdml_state
  * Jacobi's rotations (eigenvectors.c). */
 bool bdml_plain_eigenvectors(int d, long double *a, long double *lambda, long double *v);
 
+/* The map of near rows for the n points p of d, d x d (local.c), and the relative error of one that is made in doubles: *error in:
+ * that of the points; INFINITY: nothing can be told. At most so many rows have a say. */
+enum { BDML_PLAIN_LOCAL_ROWS = 700 };
+bdml_status bdml_plain_local(bdml_handle *h, int64_t n, int d, const long double *p,
+                             const int32_t *y, long double across, long double *l, double *error);
+
 #endif

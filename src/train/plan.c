@@ -74,6 +74,8 @@ static void set_caps(bdml_plan *p, int count, const double *K)
 enum { MANY_CLASSES = 10 };
 /* More rows than these have something to say about the metric that some hundreds of anchors do not (docs/recipe.md). */
 enum { MANY_ROWS = 5000 };
+/* References that are made round by round are too dear, and too dear to be made again by plain loops, beyond these. */
+enum { MANY_COLUMNS = 500 };
 
 static bdml_status count_groups(bdml_handle *h, const bdml_training *t, int *groups)
 {
@@ -110,7 +112,8 @@ static bdml_status plan_recipe(bdml_handle *h, const bdml_training *t, bdml_plan
     static const bdml_reference_kind kinds[] = {
         BDML_REFERENCE_ZSCORE,      BDML_REFERENCE_WITHIN,   BDML_REFERENCE_WITHIN_RAW,
         BDML_REFERENCE_FISHER,      BDML_REFERENCE_FISHER_5, BDML_REFERENCE_FISHER_100,
-        BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_LDA,      BDML_REFERENCE_NONE};
+        BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_LDA,      BDML_REFERENCE_NONE,
+        BDML_REFERENCE_LOCAL,       BDML_REFERENCE_LOCAL_60};
     static const double caps[] = {1, 3, 10, 30, 100};
     static const bdml_effort gentle = {0, 1.5}, hard = {1, 20}, hard_of_many = {2, 50};
     const bdml_options *o = p->o;
@@ -132,7 +135,8 @@ static bdml_status plan_recipe(bdml_handle *h, const bdml_training *t, bdml_plan
     set_efforts(p, gentle, p->large ? hard_of_many : hard);
     set_caps(p, sizeof caps / sizeof *caps, caps);
     p->next_cap = BDML_MIN(30.0, p->cap[p->caps - 1]);
-    return set_references(h, p, sizeof kinds / sizeof *kinds, kinds);
+    int local = t->d <= MANY_COLUMNS ? 0 : 2; /* the last two */
+    return set_references(h, p, (int)(sizeof kinds / sizeof *kinds) - local, kinds);
 }
 
 /* The paper's form: its objective, its neighbours, the space as it is for reference. The cap and the weight are

@@ -2,6 +2,7 @@
  *
  *     plan        what the settings and the data leave open, and how a choice is fitted and judged   plan.c
  *     whitening   what references are made of, shared by those of the same points                    whitening.c
+ *     local       how near rows of a class and of others lie, direction by direction                 local.c
  *     reference   the metric that distortion is measured against                                     reference.c
  *     fit         points under a reference: constraints, problem, one solve                          fit.c
  *     sweep       all passes and caps of one fit, each solve from the one before                     sweep.c
@@ -40,7 +41,9 @@ typedef struct bdml_whitening {
     bdml_variation of[2]; /* columns as they are; z-scored */
     double *along,
         *along_lambda; /* of the between-class covariance of the points whitened after the z-score */
-    bool far;          /* from the origin */
+    double *hits,
+        *misses; /* scatters of near rows of a class, and of other classes, of the points z-scored */
+    bool far;    /* from the origin */
     double *mean;
 } bdml_whitening;
 void bdml_whitening_init(bdml_whitening *w);
@@ -56,9 +59,19 @@ bdml_status bdml_whitening_map(bdml_handle *h, const bdml_method_options *o, con
 bdml_status bdml_whitening_stretched(bdml_handle *h, const bdml_method_options *o,
                                      const bdml_training *t, bdml_whitening *w, double stretch,
                                      int *rows, double **map);
+/* the map of near rows (local.c) after the z-score; across: share of what is outside the diagonal of their scatters that counts. */
+bdml_status bdml_whitening_local(bdml_handle *h, const bdml_training *t, bdml_whitening *w,
+                                 double across, int *rows, double **map);
 /* *shift: the mean, the caller's, where points are far from the origin; else it is left alone. */
 bdml_status bdml_whitening_shift(bdml_handle *h, const bdml_training *t, bdml_whitening *w,
                                  double **shift);
+
+/* ---- near rows (local.c) ------------------------------------------------------------------------ */
+
+enum { BDML_LOCAL_ROWS = 700 }; /* that are looked at, at most */
+/* *map, rows of t->d, the caller's: for the points under `columns`, rows of t->d. w: whose scatters of the first round are taken or made. */
+bdml_status bdml_local_map(bdml_handle *h, const bdml_training *t, int rows, const double *columns,
+                           double across, bdml_whitening *w, double **map);
 
 /* ---- reference (reference.c) -------------------------------------------------------------------- */
 
@@ -78,6 +91,8 @@ typedef enum bdml_reference_kind {
     BDML_REFERENCE_FISHER_100,
     BDML_REFERENCE_FISHER_1000,
     BDML_REFERENCE_LDA, /* by 1e6 */
+    BDML_REFERENCE_LOCAL, /* stretched where near rows of other classes are farther than those of the class */
+    BDML_REFERENCE_LOCAL_60, /* what columns have in common counts 60 % less there */
     BDML_REFERENCE_FILE,
     BDML_REFERENCE_KINDS
 } bdml_reference_kind;
@@ -88,6 +103,7 @@ typedef enum bdml_reference_family {
     BDML_FAMILY_ZSCORE,
     BDML_FAMILY_WITHIN,
     BDML_FAMILY_FISHER,
+    BDML_FAMILY_LOCAL,
     BDML_FAMILIES
 } bdml_reference_family;
 bdml_reference_family bdml_reference_family_of(bdml_reference_kind kind);

@@ -8,6 +8,8 @@
  *                  the class means after whitening: Fisher's discriminants, with the other directions
  *                  kept at a smaller size instead of dropped; fisher: f = 20, lda: f = 1e6, so small
  *                  that even the nearest neighbours of many thousand points are told by the discriminants
+ *     local        R = L diag(1/std_j), L stretched where near rows of other classes are farther away than near rows of
+ *                  the same class (local.c); local-60: with what is outside the diagonal of their scatters times 0.4
  *
  * with Sw the within-class covariance of the points that are whitened and s, but for shrunk-p, the setting "shrinkage" where
  * that is given, else the intensity of Ledoit and Wolf (2004), which falls as the points grow in number. */
@@ -20,8 +22,9 @@
 #include "linalg/linalg.h"
 
 const char *const bdml_reference_names[BDML_REFERENCE_KINDS] = {
-    "none",      "zscore",   "within", "within-raw", "shrunk-10",   "shrunk-30", "shrunk-60",
-    "shrunk-90", "fisher-5", "fisher", "fisher-100", "fisher-1000", "lda",       "file"};
+    "none",      "zscore",    "within",   "within-raw", "shrunk-10",  "shrunk-30",
+    "shrunk-60", "shrunk-90", "fisher-5", "fisher",     "fisher-100", "fisher-1000",
+    "lda",       "local",     "local-60", "file"};
 
 /* How the kinds are made. */
 static const struct {
@@ -29,21 +32,24 @@ static const struct {
     bool scale;     /* z-score first */
     double stretch; /* squared lengths along the discriminants count this many times those across */
     double shrinkage; /* of its own; 0: as the settings say */
+    double across;    /* local: share of what is outside the diagonal of the scatters that counts */
 } kinds[BDML_REFERENCE_KINDS] = {
-    [BDML_REFERENCE_NONE] = {BDML_FAMILY_NONE, false, 1.0, 0.0},
-    [BDML_REFERENCE_ZSCORE] = {BDML_FAMILY_ZSCORE, true, 1.0, 0.0},
-    [BDML_REFERENCE_WITHIN] = {BDML_FAMILY_WITHIN, true, 1.0, 0.0},
-    [BDML_REFERENCE_WITHIN_RAW] = {BDML_FAMILY_WITHIN, false, 1.0, 0.0},
-    [BDML_REFERENCE_SHRUNK_10] = {BDML_FAMILY_WITHIN, false, 1.0, 0.1},
-    [BDML_REFERENCE_SHRUNK_30] = {BDML_FAMILY_WITHIN, false, 1.0, 0.3},
-    [BDML_REFERENCE_SHRUNK_60] = {BDML_FAMILY_WITHIN, false, 1.0, 0.6},
-    [BDML_REFERENCE_SHRUNK_90] = {BDML_FAMILY_WITHIN, false, 1.0, 0.9},
-    [BDML_REFERENCE_FISHER_5] = {BDML_FAMILY_FISHER, true, 5.0, 0.0},
-    [BDML_REFERENCE_FISHER] = {BDML_FAMILY_FISHER, true, 20.0, 0.0},
-    [BDML_REFERENCE_FISHER_100] = {BDML_FAMILY_FISHER, true, 100.0, 0.0},
-    [BDML_REFERENCE_FISHER_1000] = {BDML_FAMILY_FISHER, true, 1000.0, 0.0},
-    [BDML_REFERENCE_LDA] = {BDML_FAMILY_FISHER, true, 1e6, 0.0},
-    [BDML_REFERENCE_FILE] = {BDML_FAMILY_NONE, false, 1.0, 0.0},
+    [BDML_REFERENCE_NONE] = {BDML_FAMILY_NONE, false, 1.0, 0.0, 1.0},
+    [BDML_REFERENCE_ZSCORE] = {BDML_FAMILY_ZSCORE, true, 1.0, 0.0, 1.0},
+    [BDML_REFERENCE_WITHIN] = {BDML_FAMILY_WITHIN, true, 1.0, 0.0, 1.0},
+    [BDML_REFERENCE_WITHIN_RAW] = {BDML_FAMILY_WITHIN, false, 1.0, 0.0, 1.0},
+    [BDML_REFERENCE_SHRUNK_10] = {BDML_FAMILY_WITHIN, false, 1.0, 0.1, 1.0},
+    [BDML_REFERENCE_SHRUNK_30] = {BDML_FAMILY_WITHIN, false, 1.0, 0.3, 1.0},
+    [BDML_REFERENCE_SHRUNK_60] = {BDML_FAMILY_WITHIN, false, 1.0, 0.6, 1.0},
+    [BDML_REFERENCE_SHRUNK_90] = {BDML_FAMILY_WITHIN, false, 1.0, 0.9, 1.0},
+    [BDML_REFERENCE_FISHER_5] = {BDML_FAMILY_FISHER, true, 5.0, 0.0, 1.0},
+    [BDML_REFERENCE_FISHER] = {BDML_FAMILY_FISHER, true, 20.0, 0.0, 1.0},
+    [BDML_REFERENCE_FISHER_100] = {BDML_FAMILY_FISHER, true, 100.0, 0.0, 1.0},
+    [BDML_REFERENCE_FISHER_1000] = {BDML_FAMILY_FISHER, true, 1000.0, 0.0, 1.0},
+    [BDML_REFERENCE_LDA] = {BDML_FAMILY_FISHER, true, 1e6, 0.0, 1.0},
+    [BDML_REFERENCE_LOCAL] = {BDML_FAMILY_LOCAL, true, 1.0, 0.0, 1.0},
+    [BDML_REFERENCE_LOCAL_60] = {BDML_FAMILY_LOCAL, true, 1.0, 0.0, 0.4},
+    [BDML_REFERENCE_FILE] = {BDML_FAMILY_NONE, false, 1.0, 0.0, 1.0},
 };
 
 bdml_reference_family bdml_reference_family_of(bdml_reference_kind kind)
@@ -204,6 +210,8 @@ static bdml_status make(bdml_handle *h, const bdml_method_options *o, const bdml
         BDML_TRY(copy_file(h, file, t->d, out));
     else if (family == BDML_FAMILY_ZSCORE)
         BDML_TRY(bdml_whitening_columns(h, t, w, &out->rows, &out->map));
+    else if (family == BDML_FAMILY_LOCAL)
+        BDML_TRY(bdml_whitening_local(h, t, w, kinds[out->kind].across, &out->rows, &out->map));
     else
         BDML_TRY(make_whitened(h, o, t, w, out));
     return bdml_whitening_shift(h, t, w, &out->shift);
@@ -216,7 +224,9 @@ bdml_status bdml_reference_make(bdml_handle *h, const bdml_method_options *o,
     bdml_whitening own;
 
     *out = (bdml_reference){.kind = kind, .rows = t->d, .columns = t->d};
-    if (kinds[kind].family == BDML_FAMILY_FISHER && !t->y)
+    bool labels =
+        kinds[kind].family == BDML_FAMILY_FISHER || kinds[kind].family == BDML_FAMILY_LOCAL;
+    if (labels && !t->y)
         return bdml_fail(h, BDML_ERR_DATA, "reference %s needs labels", bdml_reference_names[kind]);
     if (!shared) bdml_whitening_init(&own);
     bdml_status status = make(h, o, file, t, shared ? shared : &own, out);

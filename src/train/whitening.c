@@ -36,6 +36,8 @@ void bdml_whitening_free(bdml_whitening *w)
     }
     free(w->along);
     free(w->along_lambda);
+    free(w->hits);
+    free(w->misses);
     free(w->mean);
     pthread_mutex_destroy(&w->lock);
 }
@@ -321,6 +323,20 @@ bdml_status bdml_whitening_stretched(bdml_handle *h, const bdml_method_options *
 {
     pthread_mutex_lock(&w->lock);
     bdml_status status = stretch_map(h, o, t, w, stretch, rows, map);
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
+bdml_status bdml_whitening_local(bdml_handle *h, const bdml_training *t, bdml_whitening *w,
+                                 double across, int *rows, double **map)
+{
+    bdml_status status = BDML_OK;
+    bdml_variation *s = &w->of[1];
+    pthread_mutex_lock(&w->lock);
+    BDML_GO(need_columns(h, t, true, s));
+    *rows = s->rows;
+    status = bdml_local_map(h, t, s->rows, s->columns, across, w, map);
+done:
     pthread_mutex_unlock(&w->lock);
     return status;
 }
