@@ -126,7 +126,7 @@ static bdml_status put_rows(writer *w)
     for (int64_t i = 0; i < r->count; i++) {
         BDML_TRY(bdml_leave_check(w->h, "proof"));
         BDML_TRY(put_count(w, r->row[i], ' '));
-        BDML_TRY(put_numbers(w, 1, d, r->x + i * d));
+        BDML_TRY(put_numbers(w, 1, d, bdml_proof_row(r, i)));
     }
     if (!w->y) return put(w, "classes none\n");
     BDML_TRY(put(w, "classes %lld\n", (long long)r->n));

@@ -48,12 +48,13 @@ static bdml_status make_points(inside *w)
         w->i[k] = bdml_proof_rows_place(w->data, c->pi[k]);
         w->j[k] = bdml_proof_rows_place(w->data, c->pj[k]);
     }
+    const double *first = bdml_proof_row(w->data, 0);
     for (int64_t i = 0; i < w->data->count; i++) {
         BDML_GO(bdml_leave_check(w->h, "proof"));
-        const double *x = w->data->x + i * prep->d_in;
+        const double *x = bdml_proof_row(w->data, i);
         long double norm = 0.0L;
         for (size_t j = 0; j < columns; j++) {
-            double a = x[j], b = w->data->x[j];
+            double a = x[j], b = first[j];
             u[j] = prep->scale == BDML_SCALE_UNIT ? a : (long double)a - b;
             if (prep->width) u[j] /= prep->width[j];
             norm += u[j] * u[j];
@@ -123,10 +124,10 @@ static long double near_distance(const inside *w, int64_t i, int64_t j, long dou
     const bdml_prepare *prep = &w->model->prepare;
     const double *reference = w->e->reference;
     size_t columns = (size_t)prep->d_in, middle = (size_t)prep->d_out, dim = (size_t)w->dim;
+    const double *a = bdml_proof_row(w->data, i), *b = bdml_proof_row(w->data, j);
     long double sum = 0.0L;
     for (size_t c = 0; c < columns; c++) {
-        double a = w->data->x[(size_t)i * columns + c], b = w->data->x[(size_t)j * columns + c];
-        u[c] = (long double)a - b;
+        u[c] = (long double)a[c] - b[c];
         if (prep->width) u[c] /= prep->width[c];
     }
     for (size_t k = 0; k < middle; k++) {

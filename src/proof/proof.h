@@ -27,9 +27,16 @@ typedef struct bdml_proof_rows {
     int64_t n;            /* rows of the data */
     int64_t count;        /* those in pairs, */
     int64_t *row;         /* their numbers, ascending, */
-    double *x;            /* and they themselves, d each; missing values are filled in */
+    int d;                /* columns */
+    const double *x;      /* all rows of the data, borrowed, or where `own` is not NULL */
+    double *own;          /* those in pairs: gathered from other ranks, missing values filled in */
     struct ball *scatter; /* dim x dim, or NULL */
 } bdml_proof_rows;
+/* The k-th of those in pairs. */
+static inline const double *bdml_proof_row(const bdml_proof_rows *r, int64_t k)
+{
+    return r->own ? r->own + (size_t)k * (size_t)r->d : r->x + (size_t)r->row[k] * (size_t)r->d;
+}
 /* Of the pairs of e, the preparation and the reference. All ranks call it where rows are dealt out, and all get the
  * same. BDML_ERR_CANCELLED when the deadline ends it. */
 bdml_status bdml_proof_rows_make(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,

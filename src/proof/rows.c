@@ -6,7 +6,7 @@
 void bdml_proof_rows_free(bdml_proof_rows *r)
 {
     free(r->row);
-    free(r->x);
+    free(r->own);
     free(r->scatter);
     *r = (bdml_proof_rows){0};
 }
@@ -35,19 +35,20 @@ bdml_status bdml_proof_rows_take(bdml_handle *h, const bdml_model *model, const 
     unsigned char *used = NULL;
     int64_t at = 0;
 
-    *out = (bdml_proof_rows){.n = data->n};
+    *out = (bdml_proof_rows){.n = data->n, .d = data->d, .x = data->x};
     BDML_NEW(h, used, data->n);
     for (int64_t k = 0; k < c->pairs; k++) used[c->pi[k]] = used[c->pj[k]] = 1;
     for (int64_t i = 0; i < data->n; i++) out->count += used[i] |= all;
     BDML_NEW(h, out->row, out->count);
     for (int64_t i = 0; i < data->n; i++)
         if (used[i]) out->row[at++] = i;
-    out->x = bdml_alloc(h, (size_t)out->count * d, sizeof *out->x);
-    if (!out->x) BDML_GO(BDML_ERR_MEMORY);
-    BDML_GO(
-        bdml_spread_fetch(h, data->over, data->d, data->x, data->d, out->count, out->row, out->x));
+    if (!data->over && !fill) goto done; /* they are where they are: wide rows are not copied */
+    out->own = bdml_alloc(h, (size_t)out->count * d, sizeof *out->own);
+    if (!out->own) BDML_GO(BDML_ERR_MEMORY);
+    BDML_GO(bdml_spread_fetch(h, data->over, data->d, data->x, data->d, out->count, out->row,
+                              out->own));
     for (size_t v = 0; fill && v < (size_t)out->count * d; v++)
-        if (isnan(out->x[v])) out->x[v] = fill[v % d];
+        if (isnan(out->own[v])) out->own[v] = fill[v % d];
 done:
     free(used);
     if (status != BDML_OK) bdml_proof_rows_free(out);
