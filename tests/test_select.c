@@ -395,7 +395,7 @@ static void many_rows_are_all_anchors(void **state)
     check_close(t.weight[1], plan.effort[1].weight, 0.0);
     check_true(!t.last[1] && t.last[2]);
     const bdml_constraints *second = w.later[0].c, *third = w.last->c;
-    check_true(second->m > MANY * 3 * 10 - 1 && third->m > second->m);
+    check_true(second->m > MANY * 8 * 3 - 1 && third->m > second->m);
     for (int64_t k = second->m; k < third->m; k++) { /* what it has of its own */
         int32_t rows[3];
         check_ok(h, bdml_constraints_at(third, k, rows));

@@ -233,7 +233,8 @@ bdml_status bdml_describe_auto(bdml_handle *h, const bdml_options *asked,
                                const bdml_options *chosen, const char *method, bdml_model *model)
 {
     const bdml_tuning *tuned = bdml_tuning_asked(asked, method);
-    bool scale = asked->prepare.scale.value == BDML_SCALE_AUTO;
+    bool scale = asked->prepare.scale.value == BDML_SCALE_AUTO ||
+                 asked->prepare.scale.value != chosen->prepare.scale.value;
     bool votes = asked->neighbors.neighbors.automatic && !chosen->neighbors.neighbors.automatic;
     if (!scale && !tuned && !votes) return BDML_OK;
     json_t *o = json_incref(part_of(h, model, "selection"));
@@ -321,7 +322,7 @@ static bool is_means(int option)
 /* Settings whose default is not what stands where nothing is set: that they were set is kept. */
 static bool counts_when_given(const bdml_options *o, int option)
 {
-    return (option == BDML_OPT_SHRINKAGE || option == BDML_OPT_GAP) &&
+    return (option == BDML_OPT_SHRINKAGE || option == BDML_OPT_GAP || option == BDML_OPT_SCALE) &&
            bdml_options_given(o, (bdml_opt)option);
 }
 

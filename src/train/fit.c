@@ -20,6 +20,8 @@ enum { ANCHORS = 300 };
  * the anchors of the first pass. */
 enum { ANCHORS_SECOND = 15000 };
 static const double MOST_COMPARED = 3.6e9;
+/* Of an anchor of many: more targets say more than more impostors do (docs/recipe.md). */
+enum { TARGETS_OF_MANY = 8, NEAR_OF_MANY = 3 };
 
 /* ---- points ----------------------------------------------------------------------------------------------- */
 
@@ -88,10 +90,13 @@ static bdml_dataset points_of(const bdml_fit *f)
 /* Many rows. Triplets that a metric of the same weight holds by the margin would not matter: only others are wanted. */
 static void mine_many(const bdml_fit *f, bdml_mining *how)
 {
+    const bdml_constraint_options *o = &f->plan->o->constraints;
     double n = (double)f->t->n, first = (double)f->anchors;
     double anchors = BDML_MIN(n, BDML_MAX(MOST_COMPARED / n, first));
     if (f->again == 1 && !f->mined_last) anchors = BDML_MIN(anchors, (double)ANCHORS_SECOND);
     how->anchors = anchors < n ? (int64_t)anchors : 0;
+    if (o->targets.automatic) how->targets = TARGETS_OF_MANY;
+    if (o->impostors.automatic) how->impostors = NEAR_OF_MANY;
     if (f->again > 1 && how->kind == BDML_KIND_TRIPLET)
         how->within = f->plan->o->solve.margin.value;
 }

@@ -76,6 +76,9 @@ enum { MANY_CLASSES = 10 };
 enum { MANY_ROWS = 5000 };
 /* References that are made round by round are too dear, and too dear to be made again by plain loops, beyond these. */
 enum { MANY_COLUMNS = 500 };
+/* The best cap grows with the rows. Of more than these the choice sees less than half (part.c), and K = 3, which does as well as larger
+ * ones there, is not offered. */
+enum { MOST_FOR_SMALL_CAP = 24000 };
 
 static bdml_status count_groups(bdml_handle *h, const bdml_training *t, int *groups)
 {
@@ -114,8 +117,8 @@ static bdml_status plan_recipe(bdml_handle *h, const bdml_training *t, bdml_plan
         BDML_REFERENCE_FISHER,      BDML_REFERENCE_FISHER_5, BDML_REFERENCE_FISHER_100,
         BDML_REFERENCE_FISHER_1000, BDML_REFERENCE_LDA,      BDML_REFERENCE_NONE,
         BDML_REFERENCE_LOCAL,       BDML_REFERENCE_LOCAL_60};
-    static const double caps[] = {1, 3, 10, 30, 100};
-    static const bdml_effort gentle = {0, 1.5}, hard = {1, 20}, hard_of_many = {2, 50};
+    static const double caps[] = {1, 3, 10, 30, 100}, caps_of_many[] = {1, 10, 30, 100};
+    static const bdml_effort gentle = {0, 1.5}, hard = {1, 20}, hard_of_many = {2, 200};
     const bdml_options *o = p->o;
 
     p->source = BDML_FROM_RECIPE;
@@ -133,7 +136,10 @@ static bdml_status plan_recipe(bdml_handle *h, const bdml_training *t, bdml_plan
     if (o->train.se_rule.automatic) p->slack = 0.25;
     if (o->train.passes.automatic && !p->large) p->more = 1;
     set_efforts(p, gentle, p->large ? hard_of_many : hard);
-    set_caps(p, sizeof caps / sizeof *caps, caps);
+    if (t->n > MOST_FOR_SMALL_CAP)
+        set_caps(p, sizeof caps_of_many / sizeof *caps_of_many, caps_of_many);
+    else
+        set_caps(p, sizeof caps / sizeof *caps, caps);
     p->next_cap = BDML_MIN(30.0, p->cap[p->caps - 1]);
     int local = t->d <= MANY_COLUMNS ? 0 : 2; /* the last two */
     return set_references(h, p, (int)(sizeof kinds / sizeof *kinds) - local, kinds);
@@ -204,14 +210,26 @@ bool bdml_plan_is_stated(const bdml_options *o)
            o->solve.trace.value > 0.0;
 }
 
-bool bdml_plan_chooses_votes(const bdml_options *o, bool given)
+/* The recipe on classes, with something to choose. */
+static bool is_open(const bdml_options *o, bool given)
 {
     bool open = o->solve.distortion.automatic || o->solve.softness.automatic ||
                 o->train.passes.automatic || strcmp(o->train.reference.value, "auto") == 0;
-    return o->neighbors.neighbors.automatic && open && !given && !bdml_plan_is_stated(o) &&
+    return open && !given && !bdml_plan_is_stated(o) &&
            !bdml_constraint_files_given(&o->constraints) && o->rank.rank.value == 0 &&
            o->train.recipe.value == BDML_RECIPE_DEFAULT &&
            o->train.task.value == BDML_TASK_CLASSIFY;
+}
+
+bool bdml_plan_chooses_votes(const bdml_options *o, bool given)
+{
+    return o->neighbors.neighbors.automatic && is_open(o, given);
+}
+
+bool bdml_plan_weighs_lengths(const bdml_options *o, bool given, int64_t n)
+{
+    bool scale = !o->prepare.scale.given || o->prepare.scale.value == BDML_SCALE_AUTO;
+    return n > MANY_ROWS && o->prepare.pca.value > 0.0 && scale && is_open(o, given);
 }
 
 static bool pairs_are_open(const bdml_options *o)

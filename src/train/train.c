@@ -107,14 +107,15 @@ done:
     return status;
 }
 
-/* Settle scale, main parameter and neighbors and train with them. The number of neighbours is said by the choice alone: the
- * setting stays auto. */
-static bdml_status train_auto(bdml_handle *h, const bdml_options *o, const bdml_method *method,
-                              const bdml_dataset *data, const bdml_constraints *given,
-                              bdml_model **out)
+/* Settle scale, main parameter and neighbors, as far as they are open, and train with them. The number of neighbours is
+ * said by the choice alone: the setting stays auto. */
+static bdml_status settle_and_train(bdml_handle *h, const bdml_options *o,
+                                    const bdml_method *method, const bdml_dataset *data,
+                                    const bdml_constraints *given, bdml_model **out)
 {
     bdml_options chosen = *o, own;
-    BDML_TRY(bdml_auto_choose(h, &chosen, method, data, given));
+    if (bdml_auto_wanted(o)) BDML_TRY(bdml_auto_choose(h, &chosen, method, data, given));
+    BDML_TRY(bdml_lengths_choose(h, o, method, data, given, &chosen));
     own = chosen;
     own.neighbors = o->neighbors;
     bdml_status status = train(h, &own, method, data, given, NULL, out);
@@ -154,8 +155,7 @@ bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_
     BDML_TRY(check_given(h, o, method, constraints));
     bdml_la_enter(h);
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bdml_status status = bdml_auto_wanted(o) ? train_auto(h, o, method, data, constraints, out)
-                                             : train(h, o, method, data, constraints, NULL, out);
+    bdml_status status = settle_and_train(h, o, method, data, constraints, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;

@@ -46,6 +46,13 @@ bool bdml_auto_wanted(const bdml_options *o);
 bdml_status bdml_auto_choose(bdml_handle *h, bdml_options *o, const bdml_method *method,
                              const bdml_dataset *data, const bdml_constraints *constraints);
 
+/* ---- rows as they are, or of length 1 (lengths.c) ---- */
+
+/* Settle the scale of `chosen` where `asked` leaves it open to the recipe. */
+bdml_status bdml_lengths_choose(bdml_handle *h, const bdml_options *asked,
+                                const bdml_method *method, const bdml_dataset *data,
+                                const bdml_constraints *constraints, bdml_options *chosen);
+
 /* The settings that differ from their defaults and say what is computed, not how (threads, memory, files, ...);
  * NULL: out of memory. */
 json_t *bdml_settings_json(const bdml_handle *h, const bdml_options *o);
