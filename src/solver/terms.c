@@ -57,13 +57,20 @@ void bdml_terms_soften(bdml_terms *p, const bdml_constraints *c, double C, bool 
 
 /* ---- the augmented function ------------------------------------------------------------------- */
 
-BDML_CLONES void bdml_terms_multipliers(const bdml_terms *p, double penalty, double aim,
-                                        const double *y0, const double *v, double *y)
+BDML_CLONES static void multipliers(const bdml_terms *p, double penalty, double aim,
+                                    const double *y0, const double *v, double *y)
 {
     const double *b = p->b, *q = p->q, *u = p->u;
 #pragma omp simd
     for (int64_t t = 0; t < p->space.count; t++)
         y[t] = clip(slope_at(penalty, y0[t], aim * b[t], q[t], v[t]), u[t]);
+}
+
+/* A clone that is not static would be seen outside of the library, hidden or not. */
+void bdml_terms_multipliers(const bdml_terms *p, double penalty, double aim, const double *y0,
+                            const double *v, double *y)
+{
+    multipliers(p, penalty, aim, y0, v, y);
 }
 
 BDML_CLONES static double sum_of_moves(const bdml_terms *p, double penalty, const double *y0,
