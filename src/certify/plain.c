@@ -50,14 +50,26 @@ static void scale_row(const bdml_prepare *p, const double *row, const double *fi
     for (int j = 0; unit && norm > 0.0L && j < p->d_in; j++) u[j] /= sqrtl(norm);
 }
 
+/* sum_j a_j u_j, as four sums side by side: in one, each addition would wait for the one before. */
+static long double product(int n, const double *a, const long double *u)
+{
+    long double s0 = 0.0L, s1 = 0.0L, s2 = 0.0L, s3 = 0.0L;
+    int j = 0;
+    for (; j + 3 < n; j += 4) {
+        s0 += a[j] * u[j];
+        s1 += a[j + 1] * u[j + 1];
+        s2 += a[j + 2] * u[j + 2];
+        s3 += a[j + 3] * u[j + 3];
+    }
+    for (; j < n; j++) s0 += a[j] * u[j];
+    return (s0 + s1) + (s2 + s3);
+}
+
 /* out = m u, m rows x columns; without m a copy. */
 static void map_row(int rows, int columns, const double *m, const long double *u, long double *out)
 {
-    for (int k = 0; k < rows; k++) {
-        out[k] = m ? 0.0L : u[k];
-        for (int j = 0; m && j < columns; j++)
-            out[k] += m[(size_t)k * (size_t)columns + (size_t)j] * u[j];
-    }
+    for (int k = 0; k < rows; k++)
+        out[k] = m ? product(columns, m + (size_t)k * (size_t)columns, u) : u[k];
 }
 
 bdml_status bdml_plain_points(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
@@ -194,13 +206,16 @@ bdml_status bdml_plain_within(bdml_handle *h, int64_t n, int dim, const long dou
         count[c]++;
         for (size_t j = 0; j < d; j++) mean[c * d + j] += p[i * d + j];
     }
+    for (size_t c = 0; c < k; c++)
+        for (size_t j = 0; count[c] > 0 && j < d; j++) mean[c * d + j] /= (long double)count[c];
     for (size_t i = 0; i < (size_t)n; i++) {
         size_t c = y ? (size_t)y[i] : 0;
-        for (size_t j = 0; j < d; j++)
-            row[j] = p[i * d + j] - mean[c * d + j] / (long double)count[c];
+        for (size_t j = 0; j < d; j++) row[j] = p[i * d + j] - mean[c * d + j];
         for (size_t a = 0; a < d; a++)
-            for (size_t b = 0; b < d; b++) s[a * d + b] += row[a] * row[b] / (long double)n;
+            for (size_t b = 0; b <= a; b++) s[a * d + b] += row[a] * row[b];
     }
+    for (size_t a = 0; a < d; a++)
+        for (size_t b = 0; b <= a; b++) s[b * d + a] = s[a * d + b] /= (long double)n;
 done:
     free(mean);
     free(row);
@@ -246,11 +261,14 @@ void bdml_plain_slack(bdml_plain *w, bool with_objective, const double *y)
         if (w->c->near[t] >= 0) add_pair(w, w->c->near[t], -(long double)y[t]);
     }
     for (size_t k = 0; k < d * d; k++) w->slack[k] = with_objective ? w->g[k] : 0.0L;
-    for (size_t i = 0; i < (size_t)w->n; i++)
-        for (size_t r = 0; r < d; r++) {
+    for (size_t i = 0; i < (size_t)w->n; i++) {
+        bool named = false; /* in a pair that weighs something */
+        for (size_t s = 0; !named && s < d; s++) named = w->z[i * d + s] != 0.0L;
+        for (size_t r = 0; named && r < d; r++) {
             long double v = w->p[i * d + r];
             for (size_t s = 0; v != 0.0L && s < d; s++) w->slack[r * d + s] -= v * w->z[i * d + s];
         }
+    }
     for (size_t r = 0; r < d; r++)
         for (size_t s = 0; s < r; s++)
             w->slack[r * d + s] = w->slack[s * d + r] =
