@@ -193,12 +193,13 @@ head -n 2000 "$segment" >fewer.csv
 hinge="--rule class --kind triplet --loss hinge --scale zscore --distortion 30"
 "$bdml" train fewer.csv -o fewer.bdml -q $hinge
 "$bdml" train "$segment" -o more.bdml -q --warm fewer.bdml
-"$bdml" train fewer.csv -o chose.bdml -q --scale zscore # as they are, its columns are dependent: rounding shows at 1e-8
-"$bdml" train "$segment" -o chosen.bdml -q --warm chose.bdml
+head -n 160 "$wine" >fewer-wines.csv
+"$bdml" train fewer-wines.csv -o chose.bdml -q --scale zscore
+"$bdml" train "$wine" -o chosen.bdml -q --warm chose.bdml
 for p in 2 3; do
     ranks "$p" train "$segment" -o more-$p.bdml -q --warm fewer.bdml
     same more.bdml more-$p.bdml
-    ranks "$p" train "$segment" -o chosen-$p.bdml -q --warm chose.bdml
+    ranks "$p" train "$wine" -o chosen-$p.bdml -q --warm chose.bdml
     same chosen.bdml chosen-$p.bdml
 done
 "$bdml" info more-3.bdml --json | grep -q '"multipliers": [1-9]' || fail "no multipliers were taken over by ranks"

@@ -2,7 +2,7 @@
  *
  * OpenBLAS keeps its thread count per process, so the count of bdml calls under way is per process
  * too: the first call in saves the host program's setting and sets 1, the last call out restores
- * it. This is the library's only state outside its handles. Another BLAS goes by settings of its own
+ * it. This and the table of mapped files (base/mapped.c) are the library's only state outside its handles. Another BLAS goes by settings of its own
  * (docs/dependencies.md). */
 #include "linalg/linalg.h"
 
