@@ -7,46 +7,6 @@
 #include "linalg/linalg.h"
 #include "problem/problem.h"
 
-/* ---- ranks --------------------------------------------------------------------------------------- */
-
-typedef struct rank {
-    bdml_handle *h;
-    bdml_comm comm;
-    member me;
-    void (*run)(struct rank *r);
-    void *user;
-} rank;
-
-static void *run_rank(void *user)
-{
-    rank *r = user;
-    r->run(r);
-    return NULL;
-}
-
-/* `run` on so many ranks, each with a handle of its own and its item of user. */
-static void on_ranks(int size, void (*run)(rank *r), void *user, size_t item)
-{
-    meeting all;
-    rank list[MOST_RANKS];
-    pthread_t thread[MOST_RANKS];
-    meeting_begin(&all, size);
-    for (int k = 0; k < size; k++) {
-        list[k] = (rank){.run = run, .user = (char *)user + (size_t)k * item};
-        list[k].comm = meeting_join(&all, k, &list[k].me);
-        check_ok(NULL, bdml_create(&list[k].h));
-        check_ok(list[k].h, bdml_set(list[k].h, "threads", "1"));
-        check_ok(list[k].h, bdml_set_comm(list[k].h, &list[k].comm));
-        assert_int_equal(pthread_create(&thread[k], NULL, run_rank, &list[k]), 0);
-    }
-    for (int k = 0; k < size; k++) pthread_join(thread[k], NULL);
-    for (int k = 0; k < size; k++) {
-        bdml_free(list[k].h);
-        meeting_leave(&list[k].me);
-    }
-    meeting_end(&all);
-}
-
 /* ---- the communicator ------------------------------------------------------------------------------ */
 
 static void stretches_cover_everything_once(void **state)

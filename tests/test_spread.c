@@ -9,15 +9,19 @@
 
 enum { N = 1100, D = 5, CLASSES = 3 }; /* five blocks of rows, the last one short */
 
-typedef struct rank {
+/* A rank and what it holds of the rows. */
+typedef struct holder {
     bdml_handle *h;
     bdml_comm comm;
-    member me;
     bdml_spread *over;
     double *x; /* its rows */
-    void (*run)(struct rank *r);
     void *user;
-} rank;
+} holder;
+
+typedef struct work {
+    void (*run)(holder *r);
+    void *user;
+} work;
 
 static double all_x[N * D];
 static int32_t all_y[N];
@@ -32,43 +36,30 @@ static void fill_rows(void)
     }
 }
 
-static void *run_rank(void *user)
+static void hold(rank *r)
 {
-    rank *r = user;
-    bdml_stretch own = bdml_spread_stretch(&r->comm, r->comm.rank, N);
-    size_t count = (size_t)(own.end - own.first) * D;
-    check_ok(r->h, bdml_spread_new(r->h, &r->comm, own.end - own.first, &r->over));
-    r->x = malloc(sizeof *r->x * (count + 1));
-    if (count > 0) memcpy(r->x, all_x + own.first * D, sizeof *r->x * count);
-    r->run(r);
-    free(r->x);
-    bdml_spread_free(r->over);
-    return NULL;
+    const work *w = r->user;
+    holder own = {.h = r->h, .comm = r->comm, .user = w->user};
+    bdml_stretch part = bdml_spread_stretch(&own.comm, own.comm.rank, N);
+    size_t count = (size_t)(part.end - part.first) * D;
+    check_ok(own.h, bdml_spread_new(own.h, &own.comm, part.end - part.first, &own.over));
+    own.x = malloc(sizeof *own.x * (count + 1));
+    if (count > 0) memcpy(own.x, all_x + part.first * D, sizeof *own.x * count);
+    w->run(&own);
+    free(own.x);
+    bdml_spread_free(own.over);
 }
 
-static void on_ranks(int size, void (*run)(rank *r), void *user, size_t item)
+/* `run` on so many ranks, each with its rows and its item of user, where there is one. */
+static void on_holders(int size, void (*run)(holder *r), void *user, size_t item)
 {
-    meeting all;
-    rank list[MOST_RANKS];
-    pthread_t thread[MOST_RANKS];
-    meeting_begin(&all, size);
-    for (int k = 0; k < size; k++) {
-        list[k] = (rank){.run = run, .user = user ? (char *)user + (size_t)k * item : NULL};
-        list[k].comm = meeting_join(&all, k, &list[k].me);
-        check_ok(NULL, bdml_create(&list[k].h));
-        check_ok(list[k].h, bdml_set(list[k].h, "threads", "1"));
-        check_ok(list[k].h, bdml_set_comm(list[k].h, &list[k].comm));
-        assert_int_equal(pthread_create(&thread[k], NULL, run_rank, &list[k]), 0);
-    }
-    for (int k = 0; k < size; k++) pthread_join(thread[k], NULL);
-    for (int k = 0; k < size; k++) {
-        bdml_free(list[k].h);
-        meeting_leave(&list[k].me);
-    }
-    meeting_end(&all);
+    work w[MOST_RANKS];
+    for (int k = 0; k < size; k++)
+        w[k] = (work){run, user ? (char *)user + (size_t)k * item : NULL};
+    on_ranks(size, hold, w, sizeof *w);
 }
 
-static bdml_training training_of(const rank *r)
+static bdml_training training_of(const holder *r)
 {
     return (bdml_training){N, D, r->x, all_y, CLASSES, NULL, NULL, r->over};
 }
@@ -93,7 +84,7 @@ static void ranks_hold_whole_blocks(void **state)
 }
 
 /* Rank k asks for 3 k rows from everywhere, some of them twice; rank 0 for none. */
-static void ask(rank *r)
+static void ask(holder *r)
 {
     int64_t row[3 * MOST_RANKS] = {0}, count = 3 * r->comm.rank;
     double got[3 * MOST_RANKS * D];
@@ -107,7 +98,7 @@ static void ask(rank *r)
 static void a_rank_gets_the_rows_that_it_asks_for(void **state)
 {
     (void)state;
-    for (int size = 2; size <= MOST_RANKS; size++) on_ranks(size, ask, NULL, 0);
+    for (int size = 2; size <= MOST_RANKS; size++) on_holders(size, ask, NULL, 0);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------------ */
@@ -132,7 +123,7 @@ static void make(bdml_handle *h, const bdml_training *t, made *m)
     bdml_prepare_free(&p);
 }
 
-static void make_on_rank(rank *r)
+static void make_on_rank(holder *r)
 {
     bdml_training t = training_of(r);
     make(r->h, &t, r->user);
@@ -146,7 +137,7 @@ static void sums_do_not_depend_on_the_ranks(void **state)
     bdml_training t = {N, D, all_x, all_y, CLASSES, NULL, NULL, NULL};
     make(h, &t, &one);
     for (int size = 2; size <= MOST_RANKS; size++) {
-        on_ranks(size, make_on_rank, m, sizeof *m);
+        on_holders(size, make_on_rank, m, sizeof *m);
         for (int k = 0; k < size; k++) {
             assert_memory_equal(m[k].mean, one.mean, sizeof one.mean);
             assert_memory_equal(m[k].within, one.within, sizeof one.within);
@@ -157,7 +148,7 @@ static void sums_do_not_depend_on_the_ranks(void **state)
 
 /* ---- mining ------------------------------------------------------------------------------------------------ */
 
-static void mine(rank *r)
+static void mine(holder *r)
 {
     made *m = r->user;
     check_ok(r->h, bdml_mine_spread(r->h, r->over, N, D, r->x, D, all_y, &m->how, &m->c));
@@ -181,7 +172,7 @@ static void mining_around_the_ring_is_mining(void **state)
         bdml_constraints *one = NULL;
         check_ok(h, bdml_mine(h, N, D, all_x, D, all_y, &how, &one));
         for (int r = 0; r < MOST_RANKS; r++) m[r] = (made){.how = how};
-        on_ranks(3 + k % 2, mine, m, sizeof *m);
+        on_holders(3 + k % 2, mine, m, sizeof *m);
         for (int r = 0; r < 3 + k % 2; r++) {
             const bdml_constraints *c = m[r].c;
             check_true(c->pairs == one->pairs && c->m == one->m && c->targets == one->targets);
@@ -198,7 +189,7 @@ static void mining_around_the_ring_is_mining(void **state)
 /* ---- failures ---------------------------------------------------------------------------------------------- */
 
 /* Rank 1 has a value that is not a number: all hear of it, in the words of rank 1 and with its name. */
-static void prepare_holes(rank *r)
+static void prepare_holes(holder *r)
 {
     made *m = r->user;
     bdml_prepare p = {.d_in = D, .d_out = D, .scale = BDML_SCALE_ZSCORE};
@@ -218,7 +209,7 @@ static void what_one_rank_finds_wrong_all_say(void **state)
     bdml_comm comm = {.size = 3};
     snprintf(said, sizeof said, "rank 1 of 3: row %d, column 2",
              (int)bdml_spread_stretch(&comm, 1, N).first + 1);
-    on_ranks(3, prepare_holes, m, sizeof *m);
+    on_holders(3, prepare_holes, m, sizeof *m);
     for (int k = 0; k < 3; k++) {
         assert_int_equal(m[k].status, BDML_ERR_DATA);
         check_true(strstr(m[k].error, said) != NULL);
