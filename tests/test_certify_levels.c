@@ -66,12 +66,15 @@ static void test_levels(void **state)
     reaches("scale zscore pca 0.9 rule ball", "data/wine.csv", "problem");
     reaches("reference fisher-100 rule nearest targets 5", "data/iris.csv", "problem");
     reaches("reference local rule class", "data/iris.csv", "problem");
-    reaches("reference local-60 rule class targets 2", "data/segment.csv", "problem"); /* a sample */
+    reaches("reference local-60 rule class targets 2", "data/segment.csv",
+            "problem"); /* a sample */
     reaches("reference within shrinkage 0.1 rule class kind pair loss hinge", "data/iris.csv",
             "problem");
     reaches("distortion 30 passes 1 seed 5", "data/iris.csv",
             "problem"); /* the recipe, its weight chosen */
     reaches("distortion 1 reference zscore", "data/segment.csv", "problem"); /* 800 anchors */
+    reaches("distortion 1 reference zscore anchors 90", "data/segment.csv", "problem");
+    reaches("rule class kind pair scale zscore anchors 40 seed 2", "data/wine.csv", "problem");
     reaches("recipe paper", "data/wine.csv", "problem"); /* its cap and weight chosen */
     reaches("rule class passes 2 scale minmax", "data/iris.csv", "numbers"); /* mined again */
     reaches("rank 2 scale zscore", "data/iris.csv", "numbers");
@@ -119,6 +122,7 @@ static void test_other_problem(void **state)
                   {"shrinkage", "0.2", "reference"}, {"softness", "6", "weight"},
                   {"targets", "4", "constraints"},   {"impostors", "2", "constraints"},
                   {"kind", "pair", "constraints"},   {"rule", "nearest", "constraints"},
+                  {"anchors", "150", "constraints"}, {"anchors", "177", "constraints"},
                   {"margin", "2", "settings"},       {"no-such-setting", "1", "settings"},
                   {"checkpoint", "file", "settings"}};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {

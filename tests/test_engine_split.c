@@ -15,8 +15,8 @@ static const bdml_comm ALONE = {.sum = nothing_to_add, .max = nothing_to_add, .s
 
 /* ---- parts --------------------------------------------------------------------------------------- */
 
-/* Constraints and target pairs number k with owner(k) == rank; rows that they do not name are zero. */
-static toy take_part(bdml_handle *h, const toy *T, int rank, int size, bool last_is_empty)
+/* Constraints and target pairs number k with owner(k) == part; rows that they do not name are zero. */
+static toy take_part(bdml_handle *h, const toy *T, int part, int size, bool last_is_empty)
 {
     const bdml_constraints *c = T->c;
     int holders = last_is_empty ? size - 1 : size;
@@ -29,13 +29,13 @@ static toy take_part(bdml_handle *h, const toy *T, int rank, int size, bool last
     int64_t m = 0, count = 0;
     for (int64_t k = 0; k < c->targets; k++) {
         int32_t p = c->target[k];
-        if (p % holders != rank) continue;
+        if (p % holders != part) continue;
         targets[2 * count] = seen[p] ? c->pj[p] : c->pi[p]; /* both directions count */
         targets[2 * count++ + 1] = seen[p] ? c->pi[p] : c->pj[p];
         seen[p] = 1;
     }
     for (int64_t t = 0; t < c->m; t++) {
-        if (t * 7 % 5 % holders != rank) continue;
+        if (t * 7 % 5 % holders != part) continue;
         assert_int_equal(bdml_constraints_at(c, t, rows + 3 * m), BDML_OK);
         margin[m] = c->margin ? c->margin[t] : 1.0;
         weight[m++] = c->weight ? c->weight[t] : 1.0;

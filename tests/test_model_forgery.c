@@ -77,6 +77,7 @@ static const form forms[] = {
     {"hard pairs", "hard yes kind pair scale zscore distortion 30", "mined", false},
     {"hard triplets, reference", "hard yes distortion 300 reference zscore", "mined", false},
     {"soft", "rule class scale minmax distortion 30 softness 4", "mined", false},
+    {"anchors", "rule class scale zscore anchors 20 distortion 30", "mined", false},
     {"hinge", "rule nearest targets 6 loss hinge reference within shrinkage 0.2", "mined", false},
     {"trace", "rule ball trace 0.5 scale zscore distortion 30", "mined", false},
     {"diagonal", "diagonal yes reference fisher kind pair distortion 3", "mined", false},

@@ -21,7 +21,7 @@ static bdml_status draw_anchors(bdml_handle *h, bdml_mined *m)
 
     BDML_NEW(h, order, n);
     for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-    m->anchors = m->random > 0 && n > ANCHORS ? ANCHORS : n;
+    m->anchors = m->wanted_anchors > 0 ? BDML_MIN(n, m->wanted_anchors) : n;
     bdml_rng r = bdml_rng_make(m->seed, STREAM_ANCHORS);
     for (int64_t a = 0; a < m->anchors; a++) {
         int64_t b = m->anchors == n ? a : a + (int64_t)bdml_rng_below(&r, (uint64_t)(n - a));
@@ -146,6 +146,7 @@ static void set_rule(const bdml_stated *s, bdml_mined *m)
     m->targets = recipe && c->targets.automatic ? TARGETS : (int)c->targets.value;
     m->impostors = (int)c->impostors.value;
     m->random = recipe ? RANDOM_IMPOSTORS : 0;
+    m->wanted_anchors = !c->anchors.automatic ? c->anchors.value : recipe ? ANCHORS : 0;
     m->seed = (uint64_t)s->o->general.seed.value;
 }
 

@@ -264,12 +264,12 @@ static bool check_all(bdml_mined *m, int64_t step)
 bdml_status bdml_check_mining(bdml_handle *h, bdml_plain *w, const bdml_stated *s)
 {
     static const char
-        fixed[] = BDML_CONSTRAINT_FIELDS
-        " settings.kind settings.rule settings.targets settings.impostors settings.passes",
-        nearest_only[] =
-            BDML_CONSTRAINT_FIELDS " settings.kind settings.rule settings.targets settings.passes",
-        drawn[] = BDML_CONSTRAINT_FIELDS
-        " settings.kind settings.targets settings.passes selection.passes settings.seed";
+        fixed[] = BDML_CONSTRAINT_FIELDS " settings.kind settings.rule settings.targets "
+                                         "settings.impostors settings.anchors settings.passes",
+        nearest_only[] = BDML_CONSTRAINT_FIELDS
+        " settings.kind settings.rule settings.targets settings.anchors settings.passes",
+        drawn[] = BDML_CONSTRAINT_FIELDS " settings.kind settings.targets settings.anchors "
+                                         "settings.passes selection.passes settings.seed";
     bdml_status status = BDML_OK;
     bdml_mined m = {.w = w};
     bool shape = false;

@@ -18,6 +18,7 @@ typedef struct bdml_mined {
     bool triplets;
     int targets, impostors, random; /* nearest on either side; drawn among the others */
     uint64_t seed;
+    int64_t wanted_anchors; /* as the settings or the recipe have it; 0: all rows */
     int64_t anchors;
     unsigned char *is_anchor;
     int64_t *start; /* rows by class: those of class c are row[start[c] .. start[c+1]) */

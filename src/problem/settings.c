@@ -9,6 +9,7 @@ bdml_mining bdml_mining_from_options(const bdml_options *o)
                        .rule = c->rule.value,
                        .targets = (int)c->targets.value,
                        .impostors = (int)c->impostors.value,
+                       .anchors = c->anchors.automatic ? 0 : c->anchors.value,
                        .seed = (uint64_t)o->general.seed.value,
                        .search = o->neighbors};
     if (how.rule == BDML_RULE_AUTO) how.rule = BDML_RULE_CLASS;

@@ -8,6 +8,14 @@
  * neighbours are mined twice again and more, each has more constraints: about as many in all. */
 enum { ANCHORS = 800, ANCHORS_AGAIN = 500 };
 
+static int64_t first_anchors(const bdml_plan *plan, int again)
+{
+    const bdml_constraint_options *o = &plan->o->constraints;
+    int64_t recipe = again > 1 ? ANCHORS_AGAIN : ANCHORS;
+    if (o->anchors.automatic) return recipe;
+    return plan->large && again > 0 ? BDML_MIN(o->anchors.value, recipe) : o->anchors.value;
+}
+
 bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training *t, bdml_final *f)
 {
     bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS] = {false};
@@ -19,7 +27,7 @@ bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training 
         f->at = bdml_candidate_at(plan, f->selection.chosen);
     }
     BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], NULL, &f->fit));
-    f->fit.anchors = bdml_last_again(plan, f->at) > 1 ? ANCHORS_AGAIN : ANCHORS;
+    f->fit.anchors = first_anchors(plan, bdml_last_again(plan, f->at));
     wanted[f->at.effort * plan->caps + f->at.cap] = true;
     if (h->warm)
         BDML_TRY(bdml_warm_metric(h, &f->fit.reference, plan->o->solve.margin.value, &f->start));

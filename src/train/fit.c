@@ -92,7 +92,9 @@ static void mine_many(const bdml_fit *f, bdml_mining *how)
 {
     const bdml_constraint_options *o = &f->plan->o->constraints;
     double n = (double)f->t->n, first = (double)f->anchors;
-    double anchors = BDML_MIN(n, BDML_MAX(MOST_COMPARED / n, first));
+    double anchors =
+        o->anchors.automatic ? BDML_MAX(MOST_COMPARED / n, first) : (double)o->anchors.value;
+    anchors = BDML_MIN(n, anchors);
     if (f->again == 1 && !f->mined_last) anchors = BDML_MIN(anchors, (double)ANCHORS_SECOND);
     how->anchors = anchors < n ? (int64_t)anchors : 0;
     if (o->targets.automatic) how->targets = TARGETS_OF_MANY;
