@@ -60,7 +60,7 @@ clang:
 ci: test
 	@$(MAKE) --no-print-directory build BUILD=build-ci CMAKE_FLAGS="-DCMAKE_C_COMPILER=clang \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DBDML_SANITIZE=ON -DBDML_WERROR=ON"
-	@ASAN_OPTIONS=detect_leaks=0 tests/run build-ci --quick # clang 14's search for leaks now and then crashes
+	@tests/run build-ci --quick
 	@$(MAKE) --no-print-directory build BUILD=build-small CMAKE_FLAGS="-DBDML_WITH_MATIO=OFF \
 	  -DBDML_WITH_ZIP=OFF -DBDML_BLAS=Generic -DCMAKE_C_FLAGS_RELEASE=-O1 -DBDML_WERROR=ON"
 	@tests/run build-small --quick

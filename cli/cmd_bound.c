@@ -135,6 +135,7 @@ static bdml_status measure(cli *c, study_bound_numbers *b, bool risk)
         GO(measure_risk(c, model, data, pairs, &b->empirical));
         b->n = (double)bdml_constraints_targets(pairs);
     }
+    GO(bdml_confirm_dataset(c->h, data));
 done:
     free(x);
     bdml_free_constraints(mined);

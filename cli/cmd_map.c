@@ -166,6 +166,7 @@ bdml_status cli_import(cli *c)
         client_fail_context(c->h, status, c->argument[0]);
         goto done;
     }
+    GO(bdml_confirm_dataset(c->h, map));
     GO(cli_wrote(c, bdml_save_model(c->h, model, output)));
     cli_put(c->result, "what", client_text(what));
     cli_put(c->result, "dimension", json_integer(bdml_model_metric_dimension(model)));

@@ -59,7 +59,10 @@ static bdml_status map_all(job *j)
     j->d =
         j->model ? bdml_model_output_dimension(j->model) : bdml_preparation_dimension(j->prepare);
     TRY(map_rows(j, j->data, &j->x));
-    return j->query ? map_rows(j, j->query, &j->q) : BDML_OK;
+    TRY(bdml_confirm_dataset(j->c->h, j->data));
+    if (!j->query) return BDML_OK;
+    TRY(map_rows(j, j->query, &j->q));
+    return bdml_confirm_dataset(j->c->h, j->query);
 }
 
 /* Classes are the same when their names are. */

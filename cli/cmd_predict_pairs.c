@@ -27,6 +27,7 @@ static bdml_status compute(cli *c, const bdml_model *model, const bdml_dataset *
     for (int64_t k = 0; k < 2 * a->count; k++) a->pair[k] = a->row[k];
     GO(bdml_model_pair_scores(c->h, model, bdml_dataset_points(data), bdml_dataset_rows(data),
                               bdml_dataset_dimension(data), a->count, a->pair, a->score));
+    GO(bdml_confirm_dataset(c->h, data));
     a->threshold = bdml_model_threshold(model);
     for (int64_t k = 0; a->known && k < a->count; k++) a->right += same(a, k) == (a->known[k] == 1);
 done:

@@ -121,6 +121,7 @@ bdml_status cli_view_cloud(cli *c, const cli_view *v, const bdml_model *model, b
         GO(bdml_transform(c->h, model, v->n, rows, apart, x));
     else
         GO(bdml_prepare_rows(c->h, bdml_model_preparation(model), v->n, rows, apart, x));
+    GO(bdml_confirm_dataset(c->h, v->data));
     GO(project(c, v->n, d, x, z));
     double total = variance(v->n, d, x);
     for (int k = 0; k < 2; k++) {

@@ -133,6 +133,7 @@ bdml_status cli_walk_json(cli *c, const bdml_dataset *data)
     }
     if (!w.before) goto done;
     cli_view_points(&w.view, w.features, out);
+    GO(bdml_confirm_dataset(c->h, data));
     cli_put(out, "before", json_incref(w.before));
     cli_put(out, "step", json_incref(w.steps));
     cli_put(c->result, "walk", json_incref(out));

@@ -170,8 +170,9 @@ static void dimensions_cost_few_steps(void **state)
 }
 
 /* The squared hinge in few dimensions: a handful of steps of second order after some of first order, whatever the
- * constraints, K and the trace; the bracket is confirmed by plain loops. Allowed is about twice what they take, since builds differ in
- * the last digits; by steps of first order alone they take many hundreds. */
+ * constraints, K and the trace; the bracket is confirmed by plain loops. Allowed is a third more than they take; by steps of first
+ * order alone they take many hundreds. Other last digits of the data stand for other compilers: the last rounds lower the
+ * objective by less than its rounding, and must be taken all the same. */
 static void the_squared_hinge_is_of_second_order(void **state)
 {
     bdml_handle *h = *state;
@@ -181,13 +182,19 @@ static void the_squared_hinge_is_of_second_order(void **state)
         bool diagonal, bounded;
         int64_t most;
     } job[] = {
-        {"t", 100, 50, false, false, 60},   {"pw", 1e9, 1000, false, false, 90},
-        {"mw", 1e4, 200, false, true, 110}, {"mw", 1e9, 1000, true, false, 100},
-        {"t", 1e9, 1e4, false, false, 200}, /* 33 to 93: the last digits decide when it ends */
+        {"t", 100, 50, false, false, 32},  {"pw", 1e9, 1000, false, false, 47},
+        {"mw", 1e4, 200, false, true, 36}, {"mw", 1e9, 1000, true, false, 52},
+        {"t", 1e9, 1e4, false, false, 44},
     };
-    for (size_t k = 0; k < sizeof job / sizeof *job; k++) {
+    enum { JOBS = sizeof job / sizeof *job, DIGITS = 8 };
+    for (size_t run = 0; run < JOBS * DIGITS; run++) {
+        size_t k = run / DIGITS, other = run % DIGITS;
         toy T = make_toy(h, 720, 400, 7, 7, 4000, job[k].kind);
-        for (int64_t i = 0; i < T.n * T.d; i++) T.x[i] *= 1.0 + (double)(i % T.d);
+        bdml_rng rng = bdml_rng_make(other, 1);
+        for (int64_t i = 0; i < T.n * T.d; i++) {
+            double off = other ? (double)bdml_rng_below(&rng, 3) - 1.0 : 0.0;
+            T.x[i] *= (1.0 + (double)(i % T.d)) * (1.0 + 2.0 * DBL_EPSILON * off);
+        }
         bdml_solve_settings s = hard_settings(job[k].K, INFINITY, 1e-9);
         bdml_solve_result r;
         s.hard = false;

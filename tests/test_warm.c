@@ -177,20 +177,61 @@ static void rows_are_known_again(void **state)
     static const char hinge[] = "rule class kind triplet scale zscore distortion 30 loss hinge";
     bdml_handle *h = *state;
     bdml_dataset *then = points(h, 0, FEWER, 1), *turned = points(h, 0, FEWER, -1),
-                 *later = points(h, 20, FEWER, 1), *others = points(h, 1000, FEWER, 1);
+                 *later = points(h, 20, FEWER, 1), *others = points(h, 1000, FEWER, 1),
+                 *more = points(h, 0, N, 1), *more_turned = points(h, 0, N, -1);
     bdml_model *start = learn(then, hinge, NULL);
     bdml_model *same = learn(then, "", start), *back = learn(turned, "", start),
-               *moved = learn(later, "", start), *none = learn(others, "", start);
+               *moved = learn(later, "", start), *none = learn(others, "", start),
+               *longer = learn(more, "", start), *longer_back = learn(more_turned, "", start);
     double known = figure(same, "warm", "multipliers");
     check_true(known == (double)start->evidence->duals);
     check_true(figure(back, "warm", "multipliers") == known);
     check_true(figure(back, "certificate", "iterations") <= 25);
     check_true(figure(moved, "warm", "multipliers") > 0.5 * known);
     check_true(figure(none, "warm", "multipliers") == 0);
-    bdml_model *models[] = {start, same, back, moved, none};
+    check_true(figure(longer, "warm", "multipliers") >
+               0.1 * known); /* by the rows it begins with */
+    check_true(figure(longer_back, "warm", "multipliers") ==
+               figure(longer, "warm", "multipliers")); /* by images, among others */
+    bdml_model *models[] = {start, same, back, moved, none, longer, longer_back};
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) bdml_free_model(models[k]);
-    bdml_dataset *sets[] = {then, turned, later, others};
+    bdml_dataset *sets[] = {then, turned, later, others, more, more_turned};
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) bdml_free_dataset(sets[k]);
+}
+
+/* Those of the hinge are shares of C/m: with more constraints each is smaller. */
+static void multipliers_of_the_hinge_are_shares(void **state)
+{
+    static const char hinge[] = "rule class kind triplet scale zscore distortion 30 loss hinge";
+    bdml_handle *h = *state;
+    bdml_dataset *then = points(h, 0, FEWER, 1), *now = points(h, 0, N, 1);
+    bdml_model *start = learn(then, hinge, NULL), *cold = learn(now, hinge, NULL);
+    const bdml_evidence *e = start->evidence;
+    const bdml_constraints *c = cold->evidence->constraints;
+    bdml_solve_settings s = {.hard = false, .loss = BDML_LOSS_HINGE};
+    double *y = NULL;
+    int64_t found = 0;
+    check_ok(h, bdml_set_warm(h, start));
+    bdml_options o = h->options;
+    check_ok(h, bdml_warm_open(h, now, NULL, &o));
+    check_ok(h, bdml_warm_multipliers(h, c, &s, &y));
+    assert_true(y && c->m > e->constraints->m);
+    for (int64_t t = 0; t < c->m; t++) {
+        if (y[t] == 0.0) continue;
+        double share = y[t] * (double)c->m / (double)e->constraints->m;
+        bool one = false;
+        for (int64_t k = 0; k < e->duals; k++)
+            one = one || fabs(share - e->dual[k]) <= 1e-14 * e->dual[k];
+        check_true(one);
+        found++;
+    }
+    check_true(found > 0);
+    free(y);
+    bdml_warm_close(h);
+    bdml_free_model(start);
+    bdml_free_model(cold);
+    bdml_free_dataset(then);
+    bdml_free_dataset(now);
 }
 
 /* |B(p - p')|^2 for the metric on points of this training is |z - z'|^2 of the model: whatever was prepared how, and the
@@ -223,7 +264,8 @@ static void the_metric_is_that_of_the_model(void **state)
         bdml_rng g = bdml_rng_make(9, t);
         for (int k = 0; k < D * D; k++) map[k] = bdml_rng_normal(&g) + 3.0 * (k % (D + 1) == 0);
         reference.map = t % 2 ? map : NULL;
-        check_ok(own, bdml_warm_metric(own, &reference, 1.0, &m));
+        double margin = 1.0 + (double)t; /* and of a problem with another margin as much larger */
+        check_ok(own, bdml_warm_metric(own, &reference, margin * start->evidence->margin, &m));
         check_ok(own, bdml_transform(own, start, N, now->x, D, z));
         if (bdml_prepare_is_identity(&p))
             memcpy(x, now->x, sizeof x);
@@ -244,6 +286,7 @@ static void the_metric_is_that_of_the_model(void **state)
             for (int a = 0; a < D; a++)
                 for (int b = 0; b < D; b++)
                     got += m[a * D + b] * (r[i * D + a] - r[a]) * (r[i * D + b] - r[b]);
+            want *= margin;
             check_close(got, want, 1e-9 * want); /* condition numbers of some thousands */
         }
         free(m);
@@ -366,6 +409,7 @@ int main(void)
         handle_test(nothing_new_is_soon_over),
         handle_test(choices_are_taken_over),
         handle_test(rows_are_known_again),
+        handle_test(multipliers_of_the_hinge_are_shares),
         handle_test(the_metric_is_that_of_the_model),
         handle_test(same_bits),
         handle_test(the_checker_confirms),

@@ -67,6 +67,7 @@ static bdml_status make_points(bdml_handle *h, const bdml_dataset *data, int d, 
         GO(bdml_fit_preparation(h, data, &pca));
         GO(bdml_set(h, "pca", NULL));
         GO(bdml_prepare_rows(h, pca, n, bdml_dataset_rows(data), bdml_dataset_dimension(data), x));
+        GO(bdml_confirm_dataset(h, data));
     } else
         for (int64_t i = 0; i < n * d; i++) x[i] = draw_normal(state);
     status = bdml_dataset_from_arrays(h, n, d, x, d, NULL, out);

@@ -180,6 +180,9 @@ BDML_API bdml_status bdml_dataset_set_names(bdml_handle *h, bdml_dataset *data,
 /* The rows listed, as a data set of its own with the same classes and names. */
 BDML_API bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_t count,
                                          const int64_t *rows, bdml_dataset **out);
+/* BDML_ERR_IO where the data are a file that is used where it is (setting "mapping") and was changed since it was read: what was
+ * computed from bdml_dataset_rows is then of no use. Calls that are given the data set itself ask this before they return. */
+BDML_API bdml_status bdml_confirm_dataset(bdml_handle *h, const bdml_dataset *data);
 /* Put the column means in the places of missing values: for data that are to be written out. */
 BDML_API bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data);
 /* Write by the ending of the name: .csv, .tsv, .svm/.svmlight/.libsvm, .npy (labels beside it in

@@ -76,6 +76,14 @@ bdml_status bdml_dataset_confirm(bdml_handle *h, const bdml_dataset *data, bdml_
     return changed;
 }
 
+bdml_status bdml_confirm_dataset(bdml_handle *h, const bdml_dataset *data)
+{
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!data)
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_confirm_dataset: data must not be NULL");
+    return bdml_dataset_confirm(h, data, BDML_OK, NULL);
+}
+
 static bdml_status copy_texts(bdml_handle *h, char *const *from, int count, char **to)
 {
     for (int i = 0; i < count; i++)
@@ -113,6 +121,7 @@ bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_
         BDML_GO(copy_texts(h, data->feature_name, data->d, part->feature_name));
     }
     if (data->source && !(part->source = bdml_strdup(h, data->source))) BDML_GO(BDML_ERR_MEMORY);
+    status = bdml_dataset_confirm(h, data, status, NULL);
 done:
     if (status == BDML_OK)
         *out = part;
@@ -148,6 +157,7 @@ bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
     BDML_GO(bdml_prepare_means(h, &rows, NULL, &means));
     for (size_t k = 0; k < (size_t)data->n * d; k++)
         if (isnan(data->x[k])) data->x[k] = means.fill[k % d];
+    status = bdml_dataset_confirm(h, data, status, NULL);
 done:
     bdml_prepare_free(&means);
     return status;

@@ -18,6 +18,7 @@ bdml_status bdml_fit_preparation(bdml_handle *h, const bdml_dataset *data, bdml_
     bdml_status status = bdml_prepare_fit(h, &h->options, data, p);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
+    status = bdml_dataset_confirm(h, data, status, NULL);
     if (status == BDML_OK)
         *out = p;
     else

@@ -13,6 +13,8 @@
 
 /* The model is minimised until its residual is this share of what it was at M_k. */
 static const double MODEL_SHARE = 0.02;
+/* Of F: what rounding hides of it, 64 units in the last place. */
+static const double UNSEEN = 64.0 * 2.220446049250313e-16;
 /* As in inner.c. */
 static const double RAISE = 1.7, LOWER = 0.97;
 
@@ -212,12 +214,22 @@ static bdml_status minimise_model(bdml_engine *e)
 
 /* ---- a round -------------------------------------------------------------------------------- */
 
-/* The t in [0, 1] at which F is least on the way from M_old to M, v_old to v. */
+/* How much lower the model is at x than at M_k. */
+static double model_fall(const bdml_quadratic *p)
+{
+    double fall = 0.0;
+    for (int i = 0; i < p->width; i++) fall -= (p->s[i] + 0.5 * p->hx[i]) * (p->x[i] - p->m[i]);
+    return fall;
+}
+
+/* The t in [0, 1] at which F is least on the way from M_old to M, v_old to v; 1 where it falls by less than its rounding, as it does
+ * in the last rounds: slopes then have any sign, and the model knows better. */
 static double how_far(bdml_engine *e)
 {
     const bdml_active *a = &e->active;
     const bdml_terms *terms = &a->terms;
     double *way = a->y_z; /* scratch: v - v_old */
+    if (model_fall(&e->quadratic) <= UNSEEN * fabs(e->bounds.upper)) return 1.0;
     double f = bdml_vec_dot(e->X.size, e->scaled.g, e->at.M) -
                bdml_vec_dot(e->X.size, e->scaled.g, e->at.M_old);
     for (int64_t k = 0; k < terms->space.count; k++) way[k] = a->v[k] - a->v_old[k];
