@@ -33,8 +33,9 @@ done:
 }
 
 bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
-                               const bdml_statement *own, const double *objective,
-                               const bdml_form *form, bool reduce, bdml_problem **out)
+                               const bdml_statement *own, const bdml_statement *stated,
+                               const double *objective, const bdml_form *form, bool reduce,
+                               bdml_problem **out)
 {
     bdml_status status = BDML_OK;
     bdml_problem *p = NULL;
@@ -46,12 +47,12 @@ bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
     BDML_NEW(h, p, 1);
     *p = (bdml_problem){.form = form, .n = own->n, .d = d, .r = d, .x = own->x, .ld = own->ld};
     p->c = own->c;
-    p->stated = *own;
+    p->stated = stated ? *stated : *own;
     p->objective = objective;
     p->comm = comm;
     p->exact = true;
     if (reduce) BDML_GO(bdml_reduce(h, p, &z));
-    BDML_GO(bdml_operator_init(h, form->row_ops, comm, own->n, p->r, z ? z : own->x,
+    BDML_GO(bdml_operator_init(h, form->row_ops, comm, own->own, own->n, p->r, z ? z : own->x,
                                z ? p->r : own->ld, own->c, &p->A));
     BDML_GO(set_objective(h, p));
     *out = p;
@@ -79,8 +80,8 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out)
 {
-    const bdml_statement own = {n, x, ld, c, NULL};
-    return bdml_problem_build(h, comm, d, &own, objective, form_of(diagonal), true, out);
+    const bdml_statement own = {.n = n, .x = x, .ld = ld, .c = c};
+    return bdml_problem_build(h, comm, d, &own, NULL, objective, form_of(diagonal), true, out);
 }
 
 bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
@@ -96,9 +97,10 @@ bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int
     BDML_GO(bdml_share_make(h, h->comm, c, &share));
     BDML_NEW(h, own, (size_t)share.c->n * (size_t)d);
     BDML_GO(bdml_spread_fetch(h, over, d, x, ld, share.c->n, share.row, own));
-    const bdml_statement here = {share.c->n, own, d, share.c, share.own};
-    BDML_GO(bdml_problem_build(h, h->comm, d, &here, objective, form_of(diagonal), true, out));
-    (*out)->stated = (bdml_statement){n, over ? NULL : x, ld, c, NULL};
+    const bdml_statement here = {share.c->n, own, d, share.c, NULL, share.own},
+                         all = {n, x, ld, c, over, NULL};
+    BDML_GO(
+        bdml_problem_build(h, h->comm, d, &here, &all, objective, form_of(diagonal), true, out));
     (*out)->share = share;
     (*out)->share_x = own;
     share = (bdml_share){0};
@@ -112,16 +114,17 @@ done:
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                    const bdml_constraints *c, bool diagonal, bdml_problem **out)
 {
-    const bdml_statement own = {n, x, ld, c, NULL};
-    return bdml_problem_build(h, &bdml_comm_serial, d, &own, NULL, form_of(diagonal), false, out);
+    const bdml_statement own = {.n = n, .x = x, .ld = ld, .c = c};
+    return bdml_problem_build(h, &bdml_comm_serial, d, &own, NULL, NULL, form_of(diagonal), false,
+                              out);
 }
 
 bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p)
 {
-    const bdml_statement own = {p->n, p->x, p->ld, p->c, NULL};
+    const bdml_statement own = {p->n, p->x, p->ld, p->c, NULL, p->share.own};
     if (p->whole) return BDML_OK;
-    BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, p->objective, p->form, false, &p->whole));
-    p->whole->stated = p->stated;
+    BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, &p->stated, p->objective, p->form, false,
+                                &p->whole));
     p->whole->share.first = p->share.first;
     return BDML_OK;
 }
@@ -145,7 +148,7 @@ const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld
 {
     *n = p->stated.n;
     *ld = p->stated.ld;
-    return p->stated.x;
+    return p->stated.over ? NULL : p->stated.x;
 }
 
 const double *bdml_problem_held(const bdml_problem *p, int64_t *ld, const bdml_constraints **c)
