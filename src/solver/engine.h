@@ -44,8 +44,10 @@ struct bdml_problem {
     bdml_share share;
     double *share_x;
     const double *objective; /* or NULL */
-    const bdml_comm *comm;
-    bool exact;                 /* nothing but rounding was dropped by the reduction */
+    const bdml_comm *comm;   /* over whose constraints sums go */
+    const bdml_comm
+        *clock; /* whose clocks and users may end a solve, also where each solves all of it */
+    bool exact; /* nothing but rounding was dropped by the reduction */
     struct bdml_problem *whole; /* unreduced, made when the reduction was not exact */
     double *basis;              /* full: d x r orthonormal columns; NULL when r == d */
     int *kept;                  /* diagonal: the r coordinates that vary; NULL otherwise */

@@ -49,7 +49,7 @@ bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
     p->c = own->c;
     p->stated = stated ? *stated : *own;
     p->objective = objective;
-    p->comm = comm;
+    p->comm = p->clock = comm;
     p->exact = true;
     if (reduce) BDML_GO(bdml_reduce(h, p, &z));
     BDML_GO(bdml_operator_init(h, form->row_ops, comm, own->own, own->n, p->r, z ? z : own->x,
@@ -84,23 +84,34 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
     return bdml_problem_build(h, comm, d, &own, NULL, objective, form_of(diagonal), true, out);
 }
 
-bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
-                                    const double *x, int64_t ld, const bdml_constraints *c,
+/* Multiplications of a step, values and gradient of all constraints, from which on ranks share them: some 10 ms of a core, where the sums of a step
+ * take tenths of that on a network, and the waiting for each other more. */
+static const double WORTH_SHARING = 1e8;
+
+bool bdml_sharing_pays(const bdml_constraints *c, int d, bool diagonal)
+{
+    double width = diagonal ? d : (double)d * d;
+    return 4.0 * (double)BDML_MIN(c->n, c->pairs) * width > WORTH_SHARING;
+}
+
+bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, bool split, int64_t n,
+                                    int d, const double *x, int64_t ld, const bdml_constraints *c,
                                     const double *objective, bool diagonal, bdml_problem **out)
 {
     bdml_status status = BDML_OK;
+    const bdml_comm *comm = split ? h->comm : &bdml_comm_serial;
     bdml_share share = {0};
     double *own = NULL;
 
     if (h->comm->size == 1) return bdml_problem_new(h, n, d, x, ld, c, objective, diagonal, out);
     *out = NULL;
-    BDML_GO(bdml_share_make(h, h->comm, c, &share));
+    BDML_GO(bdml_share_make(h, comm, c, &share));
     BDML_NEW(h, own, (size_t)share.c->n * (size_t)d);
     BDML_GO(bdml_spread_fetch(h, over, d, x, ld, share.c->n, share.row, own));
     const bdml_statement here = {share.c->n, own, d, share.c, NULL, share.own},
                          all = {n, x, ld, c, over, NULL};
-    BDML_GO(
-        bdml_problem_build(h, h->comm, d, &here, &all, objective, form_of(diagonal), true, out));
+    BDML_GO(bdml_problem_build(h, comm, d, &here, &all, objective, form_of(diagonal), true, out));
+    (*out)->clock = h->comm;
     (*out)->share = share;
     (*out)->share_x = own;
     share = (bdml_share){0};
@@ -126,12 +137,18 @@ bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p)
     BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, &p->stated, p->objective, p->form, false,
                                 &p->whole));
     p->whole->share.first = p->share.first;
+    p->whole->clock = p->clock;
     return BDML_OK;
 }
 
 int64_t bdml_problem_constraints(const bdml_problem *p)
 {
     return p->stated.c->m;
+}
+
+const bdml_comm *bdml_problem_comm(const bdml_problem *p)
+{
+    return p->comm;
 }
 
 const bdml_operator *bdml_problem_operator(const bdml_problem *p)
