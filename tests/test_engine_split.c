@@ -234,15 +234,21 @@ static void one_rank_stops_all(void **state)
     bdml_solve_settings s = hard_settings(10, INFINITY, 1e-13);
     job list[MOST_RANKS];
     meeting all;
-    make_jobs(&T, &s, false, 2, false, &all, list);
-    bdml_set_progress(list[1].h, refuse, NULL);
-    run_jobs(2, list);
-    for (int r = 0; r < 2; r++) {
-        check_ok(list[r].h, list[r].status);
-        check_true(list[r].r.stop == BDML_STOP_CANCELLED);
-        assert_int_equal(list[r].r.iterations, list[0].r.iterations);
+    for (int form = 0; form < 3; form++) { /* in parts; shared and split; each solves all */
+        make_jobs(&T, &s, false, 2, false, &all, list);
+        for (int r = 0; r < 2; r++) {
+            list[r].shared = form > 0 ? &T : NULL;
+            list[r].split = form == 1;
+        }
+        bdml_set_progress(list[1].h, refuse, NULL);
+        run_jobs(2, list);
+        for (int r = 0; r < 2; r++) {
+            check_ok(list[r].h, list[r].status);
+            check_true(list[r].r.stop == BDML_STOP_CANCELLED);
+            assert_int_equal(list[r].r.iterations, list[0].r.iterations);
+        }
+        free_jobs(2, &all, list);
     }
-    free_jobs(2, &all, list);
     make_jobs(&T, &s, false, 2, false, &all, list);
     list[1].part.c->margin[0] = -1.0;
     run_jobs(2, list);
