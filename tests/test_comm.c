@@ -85,6 +85,62 @@ static void every_rank_gets_what_all_have(void **state)
     }
 }
 
+/* ---- sums with the bits of one rank -------------------------------------------------------------------- */
+
+enum { POINTS = 1000, WIDE = 5 };
+typedef struct summed {
+    double gram[WIDE * WIDE], weighted[WIDE * WIDE], total[WIDE];
+} summed;
+static double point[POINTS * WIDE], weight[POINTS];
+
+/* Of `count` points; their sum, one after the other. */
+static void add_up(const bdml_handle *h, const bdml_comm *comm, int64_t count, summed *s)
+{
+    bdml_stretch here = bdml_la_gram_stretch(comm, count);
+    const double *x = point + here.first * WIDE;
+    double *ws = malloc(sizeof *ws * bdml_la_gram_size(WIDE));
+    bdml_la_gram_ranks(h, comm, WIDE, count, x, WIDE, NULL, s->gram, ws);
+    bdml_la_gram_ranks(h, comm, WIDE, count, x, WIDE, weight + here.first, s->weighted, ws);
+    bdml_comm_chain_begin(comm, WIDE, s->total);
+    for (int64_t e = 0; e < (here.end - here.first) * WIDE; e++) s->total[e % WIDE] += x[e];
+    bdml_comm_chain_end(comm, WIDE, s->total);
+    free(ws);
+}
+
+static int64_t how_many;
+static void add_up_on_rank(rank *r)
+{
+    add_up(r->h, &r->comm, how_many, r->user);
+}
+
+/* Nine and fewer points: some ranks have none. */
+static void sums_over_ranks_have_the_bits_of_one(void **state)
+{
+    const int64_t counts[] = {0, 1, 3, 9, 777, POINTS};
+    bdml_rng random = bdml_rng_make(11, 3);
+    for (int e = 0; e < POINTS * WIDE; e++) point[e] = exp(5.0 * bdml_rng_normal(&random));
+    for (int i = 0; i < POINTS; i++) weight[i] = bdml_rng_normal(&random);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        summed one;
+        how_many = counts[k];
+        add_up(*state, &bdml_comm_serial, how_many, &one);
+        for (int j = 0; j < WIDE; j++) { /* and they are sums */
+            double plain = 0.0, size = 0.0;
+            for (int64_t i = 0; i < how_many; i++) {
+                double term = weight[i] * point[i * WIDE + j] * point[i * WIDE];
+                plain += term;
+                size += fabs(term);
+            }
+            check_close(one.weighted[j], plain, 1e-14 * (double)POINTS * size);
+        }
+        for (int size = 2; size <= MOST_RANKS; size++) {
+            summed each[MOST_RANKS];
+            on_ranks(size, add_up_on_rank, each, sizeof *each);
+            for (int r = 0; r < size; r++) assert_memory_equal(&each[r], &one, sizeof one);
+        }
+    }
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------------ */
 
 enum { JOBS = 11 };
@@ -255,6 +311,7 @@ int main(void)
         cmocka_unit_test(stretches_cover_everything_once),
         handle_test(a_rank_must_be_one_of_its_ranks),
         cmocka_unit_test(every_rank_gets_what_all_have),
+        handle_test(sums_over_ranks_have_the_bits_of_one),
         cmocka_unit_test(a_job_is_done_by_one_rank_for_all),
         cmocka_unit_test(what_breaks_on_one_rank_breaks_on_all),
         handle_test(mining_over_ranks_is_mining),

@@ -301,6 +301,11 @@ static void twice(void *user, int64_t count, double *sum)
     for (int64_t k = 0; k < count; k++) sum[k] *= 2.0;
 }
 
+static void as_it_is(void *user, int64_t count, double *most)
+{
+    (void)user, (void)count, (void)most;
+}
+
 /* Two ranks with the same data: sums double, means stay, values are those of a rank. */
 static void sums_are_over_all_ranks(void **state)
 {
@@ -309,7 +314,7 @@ static void sums_are_over_all_ranks(void **state)
     double y[M], v[M], v2[M], s[D * D], s2[D * D], g[D * D], g2[D * D], dot[32], z[D], z2[D];
     const double u[D] = {1.0, -2.0, 0.5};
     int calls = 0;
-    bdml_comm comm = {.sum = twice, .size = 2, .user = &calls};
+    bdml_comm comm = {.sum = twice, .max = as_it_is, .size = 2, .user = &calls};
     bdml_products *one, *two;
     assert_true(p.c->m == M && p.c->pairs <= 32);
     for (int t = 0; t < M; t++) y[t] = t + 1.0;
@@ -321,7 +326,10 @@ static void sums_are_over_all_ranks(void **state)
     bdml_margin_objective(p.op, g);
     bdml_margin_forward(p.op, g, -1, NULL, v);
     double target = bdml_margin_target_mean(p.op);
-    bdml_margin_split(p.op, &comm);
+    bdml_margin_free(p.op);
+    check_ok(p.h, bdml_margin_new_split(p.h, &comm, NULL, 12, D, p.x, D, p.c, &p.op));
+    assert_int_equal(calls, 2); /* how many points, and their mean */
+    calls = 0;
     check_ok(p.h, bdml_products_new(p.h, p.op, &two)); /* the number of targets */
     bdml_products_weigh(two, 1.0, y);
     bdml_products_apply(two, u, dot, z2);

@@ -4,13 +4,13 @@
  * processes, the ranks; libbdml-mpi does so for MPI (bdml/mpi.h). Every rank then makes the same calls of bdml.h on the
  * same data with the same settings, and gets the same results:
  *
- *     bdml_train, method bdml    constraints are mined and held in shares, rows too if so read (bdml_read_part), sums over them go over all ranks; the
+ *     bdml_train, method bdml    constraints are mined and, where there are many, held in shares, rows too if so read (bdml_read_part), sums over them go over all ranks; the
  *                                choice of reference, distortion and weight is made by jobs dealt out to the ranks
  *     bdml_evaluate              methods x splits are dealt out to the ranks
  *     files                      are written by rank 0 alone
  *     all else                   is done by every rank for itself
  *
- * The same number of ranks gives the same bits. A rank that fails cannot tell the others, who wait for it: whoever
+ * The same number of ranks gives the same bits; where each solves all of a problem, any number does (docs/cluster.md). A rank that fails cannot tell the others, who wait for it: whoever
  * makes the communicator ends them. */
 #ifndef BDML_COMM_H
 #define BDML_COMM_H

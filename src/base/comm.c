@@ -36,6 +36,34 @@ void bdml_comm_sum_symmetric(const bdml_comm *comm, int d, double *a)
         for (size_t i = j + 1; i < n; i++) a[i * n + j] = a[j * n + i];
 }
 
+/* The sum so far goes from each rank to the next, ... */
+void bdml_comm_chain_begin(const bdml_comm *comm, int64_t count, double *total)
+{
+    int64_t bytes = count * (int64_t)sizeof *total;
+    memset(total, 0, (size_t)bytes);
+    for (int k = 1; k <= comm->rank; k++)
+        comm->shift(comm->user, 0, total, comm->rank == k ? bytes : 0, total);
+}
+
+/* ... and from the last to all. */
+void bdml_comm_chain_end(const bdml_comm *comm, int64_t count, double *total)
+{
+    int64_t bytes = count * (int64_t)sizeof *total;
+    for (int k = comm->rank + 1; k < comm->size; k++)
+        comm->shift(comm->user, comm->rank == k - 1 ? bytes : 0, total, 0, total);
+    if (comm->rank + 1 < comm->size) memset(total, 0, (size_t)bytes);
+    bdml_comm_sum(comm, count, total);
+}
+
+void bdml_comm_chain(const bdml_comm *comm, int64_t count, int64_t blocks, int64_t stride,
+                     const double *part, double *total)
+{
+    bdml_comm_chain_begin(comm, count, total);
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t e = 0; e < count; e++) total[e] += part[b * stride + e];
+    bdml_comm_chain_end(comm, count, total);
+}
+
 bdml_stretch bdml_comm_stretch(const bdml_comm *comm, int rank, int64_t total)
 {
     int64_t each = total / comm->size, more = total % comm->size;

@@ -33,6 +33,14 @@ static inline double bdml_comm_least(const bdml_comm *comm, double a)
     return comm->size > 1 ? -bdml_comm_largest(comm, -a) : a;
 }
 
+/* A sum over things in a row, of which each rank has a stretch, one after the other: between the two calls a rank adds its own to total[0 .. count),
+ * which then is that of all on every rank, with the bits of one rank that has all of them. */
+void bdml_comm_chain_begin(const bdml_comm *comm, int64_t count, double *total);
+void bdml_comm_chain_end(const bdml_comm *comm, int64_t count, double *total);
+/* The same of blocks of `count` numbers, `stride` apart. */
+void bdml_comm_chain(const bdml_comm *comm, int64_t count, int64_t blocks, int64_t stride,
+                     const double *part, double *total);
+
 /* Of `total` things in a row rank k has those from first to end - 1: as many as any other, or one less. */
 typedef struct bdml_stretch {
     int64_t first, end;

@@ -41,24 +41,6 @@ bdml_stretch bdml_spread_stretch(const bdml_comm *comm, int rank, int64_t n)
 
 /* ---- sums ------------------------------------------------------------------------------------------- */
 
-/* The sum so far goes from each rank to the next, and from the last to all. */
-void bdml_spread_chain(const bdml_spread *s, int64_t count, int64_t blocks, const double *part,
-                       double *total)
-{
-    const bdml_comm *comm = s ? s->comm : &bdml_comm_serial;
-    int64_t bytes = count * (int64_t)sizeof *total;
-    memset(total, 0, (size_t)bytes);
-    for (int k = 0; k < comm->size; k++) {
-        if (k > 0)
-            comm->shift(comm->user, comm->rank == k - 1 ? bytes : 0, total,
-                        comm->rank == k ? bytes : 0, total);
-        for (int64_t b = 0; k == comm->rank && b < blocks; b++)
-            for (int64_t e = 0; e < count; e++) total[e] += part[b * count + e];
-    }
-    if (comm->rank + 1 < comm->size) memset(total, 0, (size_t)bytes);
-    bdml_comm_sum(comm, count, total);
-}
-
 /* One rank's at a time: rank k's is what the others add nothing to. */
 double bdml_comm_twofold(const bdml_comm *comm, double hi, double lo)
 {

@@ -69,11 +69,6 @@ static inline void bdml_twofold_add(double *hi, double *lo, double x)
     *hi = s;
 }
 
-/* total[0 .. count): the sum of all blocks of all ranks, one after the other; part: those of this rank, `count` numbers
- * each. */
-void bdml_spread_chain(const bdml_spread *s, int64_t count, int64_t blocks, const double *part,
-                       double *total);
-
 /* hi + lo of all ranks, rounded. */
 double bdml_comm_twofold(const bdml_comm *comm, double hi, double lo);
 /* hi[k] + lo[k], of all ranks. */

@@ -10,14 +10,14 @@
 
 #include "linalg/linalg.h"
 
-/* Of pairs whose rows are dealt out each rank takes a stretch. */
+/* Of pairs whose rows are dealt out each rank takes a stretch, such that the sum has the bits of one process. */
 static bdml_status pair_covariance(bdml_handle *h, const bdml_training *t, double *s)
 {
     bdml_status status = BDML_OK;
     const bdml_constraints *c = t->constraints;
     size_t d = (size_t)t->d;
-    bdml_stretch own = {0, c->targets};
-    if (t->over) own = bdml_comm_stretch(t->over->comm, t->over->comm->rank, c->targets);
+    const bdml_comm *comm = t->over ? t->over->comm : &bdml_comm_serial;
+    bdml_stretch own = bdml_la_gram_stretch(comm, c->targets);
     int64_t count = own.end - own.first, *row = NULL;
     double *end = NULL, *difference = NULL, *ws = NULL;
 
@@ -34,8 +34,7 @@ static bdml_status pair_covariance(bdml_handle *h, const bdml_training *t, doubl
         const double *a = end + (size_t)(2 * k) * d, *b = a + d;
         for (size_t j = 0; j < d; j++) difference[(size_t)k * d + j] = a[j] - b[j];
     }
-    bdml_la_gram(h, t->d, count, difference, t->d, NULL, s, ws);
-    bdml_spread_sum_symmetric(t->over, t->d, s);
+    bdml_la_gram_ranks(h, comm, t->d, c->targets, difference, t->d, NULL, s, ws);
     for (size_t e = 0; e < d * d; e++) s[e] /= 2.0 * (double)c->targets;
 done:
     free(row);
@@ -75,7 +74,7 @@ bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, doubl
         bdml_la_gram(h, t->d, now, centred, t->d, NULL, to, ws);
         for (size_t e = 0; !t->over && e < dd; e++) s[e] += to[e];
     }
-    if (t->over) bdml_spread_chain(t->over, (int64_t)dd, blocks, part, s);
+    if (t->over) bdml_comm_chain(t->over->comm, (int64_t)dd, blocks, (int64_t)dd, part, s);
     for (size_t e = 0; e < dd; e++) s[e] /= (double)t->n;
 done:
     free(mean);

@@ -63,6 +63,11 @@ void bdml_la_gemm_tiled(const bdml_handle *h, char ta, char tb, int m, int64_t n
 size_t bdml_la_gram_size(int d);
 void bdml_la_gram(const bdml_handle *h, int d, int64_t n, const double *x, int64_t ldx,
                   const double *w, double *c, double *ws);
+/* The same of n points over ranks, to the same bits: each has the stretch of them, and of their weights, that is its own, which
+ * may be empty. */
+bdml_stretch bdml_la_gram_stretch(const bdml_comm *comm, int64_t n);
+void bdml_la_gram_ranks(const bdml_handle *h, const bdml_comm *comm, int d, int64_t n,
+                        const double *x, int64_t ldx, const double *w, double *c, double *ws);
 
 /* ---- one map, many rows (map.c) ------------------------------------------------------------------ */
 

@@ -50,21 +50,39 @@ static void gram_part(int d, int64_t n, const double *x, int64_t ldx, const doub
     }
 }
 
+/* Points of a part. */
+static int64_t gram_each(int64_t n)
+{
+    return BDML_MAX((n + GRAM_PARTS - 1) / GRAM_PARTS, 1);
+}
+
+bdml_stretch bdml_la_gram_stretch(const bdml_comm *comm, int64_t n)
+{
+    int64_t each = gram_each(n);
+    bdml_stretch parts = bdml_comm_stretch(comm, comm->rank, (n + each - 1) / each);
+    return (bdml_stretch){BDML_MIN(parts.first * each, n), BDML_MIN(parts.end * each, n)};
+}
+
+void bdml_la_gram_ranks(const bdml_handle *h, const bdml_comm *comm, int d, int64_t n,
+                        const double *x, int64_t ldx, const double *w, double *c, double *ws)
+{
+    size_t dd = (size_t)d * (size_t)d, stride = dd + (size_t)d * GRAM_CHUNK;
+    bdml_stretch here = bdml_la_gram_stretch(comm, n);
+    int64_t each = gram_each(n), held = here.end - here.first;
+    int parts = (int)((held + each - 1) / each);
+#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads_for(h, (double)held *d *d))
+    for (int p = 0; p < parts; p++) {
+        int64_t from = p * each;
+        double *part = ws + (size_t)p * stride;
+        gram_part(d, BDML_MIN(each, held - from), COL(x, ldx, from), ldx, w ? w + from : NULL, part,
+                  part + dd);
+    }
+    bdml_comm_chain(comm, (int64_t)dd, parts, (int64_t)stride, ws, c);
+    bdml_la_mirror(d, c, d);
+}
+
 void bdml_la_gram(const bdml_handle *h, int d, int64_t n, const double *x, int64_t ldx,
                   const double *w, double *c, double *ws)
 {
-    size_t dd = (size_t)d * (size_t)d, stride = dd + (size_t)d * GRAM_CHUNK;
-    int64_t per_part = BDML_MAX((n + GRAM_PARTS - 1) / GRAM_PARTS, 1);
-    int parts = (int)BDML_MAX((n + per_part - 1) / per_part, 1);
-#pragma omp parallel for schedule(dynamic) num_threads(bdml_threads_for(h, (double)n *d *d))
-    for (int p = 0; p < parts; p++) {
-        int64_t from = p * per_part, count = BDML_MIN(per_part, n - from);
-        double *part = ws + (size_t)p * stride;
-        gram_part(d, BDML_MAX(count, 0), COL(x, ldx, from), ldx, w ? w + from : NULL, part,
-                  part + dd);
-    }
-    memcpy(c, ws, dd * sizeof *c);
-    for (int p = 1; p < parts; p++)
-        for (size_t e = 0; e < dd; e++) c[e] += ws[(size_t)p * stride + e];
-    bdml_la_mirror(d, c, d);
+    bdml_la_gram_ranks(h, &bdml_comm_serial, d, n, x, ldx, w, c, ws);
 }

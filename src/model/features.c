@@ -16,42 +16,40 @@ typedef struct column {
     double there, mean, squares;
 } column;
 
-static column look_at(const bdml_rows *rows, int j)
+/* With the rows that are here added (Welford). */
+static void look_at(const bdml_rows *rows, int j, column *c)
 {
-    column c = {0};
     for (int64_t i = 0; i < rows->n; i++) {
         double v = rows->x[(size_t)i * (size_t)rows->ld + (size_t)j];
         if (isnan(v)) continue;
-        double off = v - c.mean;
-        c.there += 1.0;
-        c.mean += off / c.there;
-        c.squares += off * (v - c.mean);
+        double off = v - c->mean;
+        c->there += 1.0;
+        c->mean += off / c->there;
+        c->squares += off * (v - c->mean);
     }
-    return c;
 }
 
-/* Of the rows of all ranks (Chan, Golub, LeVeque): squares about one's own mean, and of that about the mean of all. */
-static void join(const bdml_spread *over, column *c)
-{
-    double sum[2] = {c->there, c->there * c->mean};
-    if (!over) return;
-    bdml_spread_sum(over, 2, sum);
-    double mean = sum[0] > 0.0 ? sum[1] / sum[0] : 0.0;
-    c->squares += c->there * (c->mean - mean) * (c->mean - mean);
-    bdml_spread_sum(over, 1, &c->squares);
-    *c = (column){sum[0], mean, c->squares};
-}
-
+/* Where rows are dealt out a rank goes on with what the one before it found, so that the bits are those of one process. */
 bdml_status bdml_model_tell_spread(bdml_handle *h, bdml_model *model, const bdml_dataset *data)
 {
-    json_t *list = json_array();
+    enum { NUMBERS = sizeof(column) / sizeof(double) };
+    const bdml_comm *comm = data->over ? data->over->comm : &bdml_comm_serial;
     const bdml_rows rows = bdml_dataset_view(data);
+    json_t *list = json_array();
+    column *all = bdml_calloc(h, (size_t)data->d, sizeof *all);
+    if (!all) {
+        json_decref(list);
+        return BDML_ERR_MEMORY;
+    }
+    bdml_comm_chain_begin(comm, (int64_t)data->d * NUMBERS, &all->there);
+    for (int j = 0; j < data->d; j++) look_at(&rows, j, &all[j]);
+    bdml_comm_chain_end(comm, (int64_t)data->d * NUMBERS, &all->there);
     for (int j = 0; j < data->d; j++) {
-        column c = look_at(&rows, j);
-        join(data->over, &c);
-        double spread = c.there > 1.0 ? sqrt(c.squares / (c.there - 1.0)) : 0.0;
+        const column *c = &all[j];
+        double spread = c->there > 1.0 ? sqrt(c->squares / (c->there - 1.0)) : 0.0;
         bdml_json_push(&list, json_real(spread));
     }
+    free(all);
     return bdml_model_tell(h, model, "feature_spread", list);
 }
 

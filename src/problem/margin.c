@@ -145,19 +145,22 @@ static int64_t number_points(const bdml_constraints *c, int64_t n, int32_t *numb
     return points;
 }
 
-/* Copy the points that occur; their mean. */
+/* Copy the points that occur; the mean of those of all ranks, each of which counts once. */
 static void copy_points(bdml_margin *op, int64_t n, const double *x, int64_t ld,
-                        const int32_t *number, double *mean)
+                        const int32_t *number, const unsigned char *own, double *mean)
 {
     int d = op->d;
-    double share = 1.0 / (double)op->points;
+    double count = 0.0;
+    for (int64_t i = 0; i < n; i++) count += number[i] >= 0 && (!own || own[i]);
+    double share = 1.0 / bdml_comm_total(op->comm, count);
     for (int r = 0; r < d; r++) mean[r] = 0.0;
     for (int64_t i = 0; i < n; i++) {
         if (number[i] < 0) continue;
         const double *from = x + (size_t)i * (size_t)ld;
         memcpy(COL(op->x, d, number[i]), from, sizeof *from * (size_t)d);
-        for (int r = 0; r < d; r++) mean[r] += share * from[r];
+        for (int r = 0; (!own || own[i]) && r < d; r++) mean[r] += share * from[r];
     }
+    bdml_comm_sum(op->comm, d, mean);
 }
 
 static double square_distance(int d, const double *a, const double *b)
@@ -180,6 +183,8 @@ static void place_points(bdml_margin *op, const double *mean)
         double near = square_distance(d, COL(op->x, d, op->pi[p]), COL(op->x, d, op->pj[p]));
         if (near > 0.0) nearest = BDML_MIN(nearest, near);
     }
+    farthest = bdml_comm_largest(op->comm, farthest);
+    nearest = bdml_comm_least(op->comm, nearest);
     op->apart = farthest > APART * APART * nearest;
     if (op->apart) return;
     op->spread = sqrt(farthest);
@@ -244,6 +249,13 @@ done:
 bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                             const bdml_constraints *c, bdml_margin **out)
 {
+    return bdml_margin_new_split(h, &bdml_comm_serial, NULL, n, d, x, ld, c, out);
+}
+
+bdml_status bdml_margin_new_split(bdml_handle *h, const bdml_comm *comm, const unsigned char *own,
+                                  int64_t n, int d, const double *x, int64_t ld,
+                                  const bdml_constraints *c, bdml_margin **out)
+{
     bdml_status status = BDML_OK;
     bdml_margin *op = NULL;
     int32_t *number = NULL;
@@ -262,7 +274,7 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
     BDML_NEW(h, mean, d);
     op->h = h;
     op->c = c;
-    op->comm = &bdml_comm_serial;
+    op->comm = comm;
     op->d = d;
     op->parts = most_parts(d);
     op->pairs = c->pairs;
@@ -270,7 +282,7 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
     bool small = (double)op->points * d * d < SERIAL_BELOW;
     op->threads = small ? 1 : bdml_threads(h);
     BDML_GO(allocate(h, op));
-    copy_points(op, n, x, ld, number, mean);
+    copy_points(op, n, x, ld, number, own, mean);
     index_pairs(op, number);
     place_points(op, mean);
     *out = op;
@@ -308,11 +320,6 @@ void bdml_margin_free(bdml_margin *op)
 double bdml_margin_spread(const bdml_margin *op)
 {
     return op->spread;
-}
-
-void bdml_margin_split(bdml_margin *op, const bdml_comm *comm)
-{
-    op->comm = comm;
 }
 
 void bdml_margin_difference(const bdml_margin *op, int64_t p, double *f)

@@ -285,15 +285,14 @@ bdml_status bdml_operator_check(bdml_handle *h, const bdml_comm *comm, int64_t n
 }
 
 bdml_status bdml_operator_init(bdml_handle *h, const bdml_operator_ops *ops, const bdml_comm *comm,
-                               int64_t n, int d, const double *x, int64_t ld,
-                               const bdml_constraints *c, bdml_operator *A)
+                               const unsigned char *own, int64_t n, int d, const double *x,
+                               int64_t ld, const bdml_constraints *c, bdml_operator *A)
 {
     bdml_status status = BDML_OK;
     *A = (bdml_operator){.ops = ops, .c = c, .d = d, .size = ops->size(d, 0)};
     A->space = (bdml_cspace){.count = c->m, .comm = comm};
     A->space.total = bdml_comm_total(comm, (double)c->m);
-    BDML_GO(bdml_margin_new(h, n, d, x, ld, c, &A->margin));
-    bdml_margin_split(A->margin, comm);
+    BDML_GO(bdml_margin_new_split(h, comm, own, n, d, x, ld, c, &A->margin));
     BDML_NEW(h, A->g, ops->dual_size(d, 0));
     BDML_NEW(h, A->norm, c->m);
     BDML_NEW(h, A->rough, c->m);

@@ -67,11 +67,11 @@ struct bdml_operator {
  * constraint; BDML_ERR_ARGUMENT for constraints about another number of rows. Fails on all ranks or on none. */
 bdml_status bdml_operator_check(bdml_handle *h, const bdml_comm *comm, int64_t n,
                                 const bdml_constraints *c);
-/* Over n points of x (stride ld), which are copied; c and comm are borrowed. g is allocated, for the
+/* Over n points of x (stride ld), which are copied; c and comm are borrowed; own: see bdml_margin_new_split. g is allocated, for the
  * caller to fill by ops->objective or with an objective of his own. */
 bdml_status bdml_operator_init(bdml_handle *h, const bdml_operator_ops *ops, const bdml_comm *comm,
-                               int64_t n, int d, const double *x, int64_t ld,
-                               const bdml_constraints *c, bdml_operator *A);
+                               const unsigned char *own, int64_t n, int d, const double *x,
+                               int64_t ld, const bdml_constraints *c, bdml_operator *A);
 void bdml_operator_free(bdml_operator *A);
 /* The operator over metrics of low rank that has the same constraints; owns nothing. */
 bdml_operator bdml_operator_low_rank(bdml_margin *margin, const bdml_constraints *c, int d,

@@ -274,9 +274,11 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
                             bdml_margin **out); /* c borrowed, x copied */
 void bdml_margin_free(bdml_margin *op);
 
-/* The constraints are a part of those of a problem that is split over the ranks of comm, borrowed.
- * Before this: there is one rank. Before bdml_products_new. */
-void bdml_margin_split(bdml_margin *op, const bdml_comm *comm);
+/* The constraints are a part of those of a problem that is split over the ranks of comm, borrowed, all of which call this: the points
+ * are placed as those of one rank would be. own: of each row, 1 on one of the ranks that have it, which it then counts for; NULL: on all. */
+bdml_status bdml_margin_new_split(bdml_handle *h, const bdml_comm *comm, const unsigned char *own,
+                                  int64_t n, int d, const double *x, int64_t ld,
+                                  const bdml_constraints *c, bdml_margin **out);
 
 /* Sums over points multiply differences by numbers up to this; 0: sums go over pairs alone. */
 double bdml_margin_spread(const bdml_margin *op);

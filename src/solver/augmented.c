@@ -42,7 +42,7 @@ bool bdml_limit_reached(bdml_engine *e)
         e->h->error[0] = '\0'; /* not a failure: the best so far is kept */
         stop = BDML_STOP_CANCELLED;
     }
-    course->stop = (bdml_stop)bdml_comm_largest(e->p->comm, (double)stop);
+    course->stop = (bdml_stop)bdml_comm_largest(e->p->clock, (double)stop);
     return course->stop != BDML_STOP_DONE;
 }
 

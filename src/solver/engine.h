@@ -27,8 +27,8 @@ typedef struct bdml_statement {
     const double *x;
     int64_t ld;
     const bdml_constraints *c;
-    const unsigned char
-        *first; /* of each row: no rank before has it; NULL: rows are one rank's own */
+    const bdml_spread *over;  /* x: those rows of the n that are here; NULL: all are */
+    const unsigned char *own; /* of each row: no rank before has it; NULL: not known */
 } bdml_statement;
 
 struct bdml_problem {
@@ -44,17 +44,21 @@ struct bdml_problem {
     bdml_share share;
     double *share_x;
     const double *objective; /* or NULL */
-    const bdml_comm *comm;
-    bool exact;                 /* nothing but rounding was dropped by the reduction */
+    const bdml_comm *comm;   /* over whose constraints sums go */
+    const bdml_comm
+        *clock; /* whose clocks and users may end a solve, also where each solves all of it */
+    bool exact; /* nothing but rounding was dropped by the reduction */
     struct bdml_problem *whole; /* unreduced, made when the reduction was not exact */
     double *basis;              /* full: d x r orthonormal columns; NULL when r == d */
     int *kept;                  /* diagonal: the r coordinates that vary; NULL otherwise */
     bdml_operator A;            /* over the reduced points */
 };
 
+/* own: the points and constraints of this rank; stated: those of all, NULL: they are not known, or there are no others. */
 bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
-                               const bdml_statement *own, const double *objective,
-                               const bdml_form *form, bool reduce, bdml_problem **out);
+                               const bdml_statement *own, const bdml_statement *stated,
+                               const double *objective, const bdml_form *form, bool reduce,
+                               bdml_problem **out);
 /* The same problem in the whole space, kept with p. */
 bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p);
 /* Fill basis or kept, r, exact; z: n x r reduced points out (NULL: x itself serves). */

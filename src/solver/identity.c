@@ -74,7 +74,7 @@ static uint64_t constraints_hash(const bdml_constraints *c)
 
 void bdml_identity_make(const bdml_problem *p, const bdml_solve_settings *s, double *identity)
 {
-    bool alone = p->comm->size == 1;
+    bool alone = p->clock->size == 1;
     size_t d = (size_t)p->d, metric = p->form->row_ops->size(p->d, 0), m = (size_t)p->stated.c->m;
     memset(identity, 0, sizeof *identity * BDML_IDENTITY_SIZE);
     identity[SIZE_N] = (double)p->stated.n;

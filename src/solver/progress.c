@@ -14,7 +14,7 @@ void bdml_table_header(bdml_engine *e)
     bdml_log(h, BDML_LOG_TABLE, " bdml %s   certified solver, %s", bdml_version(),
              e->scaled.set.ops->name);
     bdml_log(h, BDML_LOG_TABLE, " problem   n %lld, d %d (span %d%s), constraints %.0f",
-             (long long)e->p->n, e->p->d, e->X.r, e->X.ops->turns ? "" : ", diagonal",
+             (long long)e->p->stated.n, e->p->d, e->X.r, e->X.ops->turns ? "" : ", diagonal",
              e->scaled.terms.space.total);
     if (s->hard)
         bdml_log(h, BDML_LOG_TABLE, " settings  hard, K %g, R %g, mu %g, gap %g, max_iter %lld",

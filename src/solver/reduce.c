@@ -11,68 +11,95 @@
  * depend on each other in the text of a file do so only to its digits (Segment: 1e-12). */
 static const double ABSENT = 1e-11;
 
-/* Rows of this rank that occur in pairs: each is that of one rank, where all know who names it. */
-static void mark_points(const bdml_problem *p, unsigned char *used)
+/* Points that occur in pairs, each once and centred, in the order of their rows: `all` of them, of which `count` are here. Where
+ * all ranks know the constraints each has the stretch of points that it adds up; else those of its own. */
+typedef struct points {
+    int64_t all, count;
+    double *x; /* d x count */
+} points;
+
+/* True when all ranks know all constraints and who has which row. */
+static bool is_stated(const bdml_problem *p)
 {
-    for (int64_t q = 0; q < p->c->pairs; q++) used[p->c->pi[q]] = used[p->c->pj[q]] = 1;
-    for (int64_t i = 0; p->stated.first && i < p->n; i++) used[i] &= p->stated.first[i];
+    return p->stated.c != p->c;
 }
 
-/* Centred points that occur in pairs, d x count, and their number: about the mean of those of all ranks, so that the span does
- * not depend on their number, or of this rank's own, where others may have them too. */
-static bdml_status gather(bdml_handle *h, const bdml_problem *p, double **out, int64_t *count)
+static const bdml_comm *whose(const bdml_problem *p)
+{
+    return is_stated(p) ? p->comm : &bdml_comm_serial;
+}
+
+/* row[0 .. count): the rows that occur in pairs, of the data or of this rank's. */
+static bdml_status named_rows(bdml_handle *h, const bdml_statement *s, int64_t **row,
+                              int64_t *count)
 {
     bdml_status status = BDML_OK;
     unsigned char *used = NULL;
-    double *x = NULL, *mean = NULL, all;
-    int d = p->d;
-
     *count = 0;
-    BDML_NEW(h, used, p->n);
-    BDML_NEW(h, mean, d);
-    mark_points(p, used);
-    for (int64_t i = 0; i < p->n; i++) *count += used[i];
-    all = (double)*count;
-    if (p->stated.first) all = bdml_comm_total(p->comm, all);
-    BDML_NEW(h, x, *count * d);
-    int64_t k = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        if (!used[i]) continue;
-        memcpy(COL(x, d, k++), p->x + (size_t)i * (size_t)p->ld, sizeof *x * (size_t)d);
-        for (int j = 0; j < d; j++) mean[j] += p->x[(size_t)i * (size_t)p->ld + (size_t)j] / all;
-    }
-    if (p->stated.first) bdml_comm_sum(p->comm, d, mean);
-    for (k = 0; k < *count; k++)
-        for (int j = 0; j < d; j++) COL(x, d, k)[j] -= mean[j];
-    *out = x;
-    x = NULL;
+    BDML_NEW(h, used, s->n);
+    for (int64_t q = 0; q < s->c->pairs; q++) used[s->c->pi[q]] = used[s->c->pj[q]] = 1;
+    for (int64_t i = 0; i < s->n; i++) *count += used[i];
+    BDML_NEW(h, *row, *count);
+    for (int64_t i = 0, k = 0; i < s->n; i++)
+        if (used[i]) (*row)[k++] = i;
 done:
     free(used);
-    free(mean);
-    free(x);
     return status;
 }
 
-/* Scatter of the points: it spans the differences of their pairs. With the given objective added in, so that its range is in the span too. */
+/* Point by point, in their order. */
+static void centre(const bdml_comm *comm, int d, points *a, double *mean)
+{
+    bdml_comm_chain_begin(comm, d, mean);
+    for (int64_t i = 0; i < a->count; i++)
+        for (int j = 0; j < d; j++) mean[j] += COL(a->x, d, i)[j] / (double)a->all;
+    bdml_comm_chain_end(comm, d, mean);
+    for (int64_t i = 0; i < a->count; i++)
+        for (int j = 0; j < d; j++) COL(a->x, d, i)[j] -= mean[j];
+}
+
+static bdml_status gather(bdml_handle *h, const bdml_problem *p, points *a)
+{
+    bdml_status status = BDML_OK;
+    const bdml_statement *s = &p->stated;
+    int64_t *row = NULL;
+    double *mean = NULL;
+    int d = p->d;
+
+    BDML_NEW(h, mean, d);
+    BDML_GO(named_rows(h, s, &row, &a->all));
+    bdml_stretch here = bdml_la_gram_stretch(whose(p), a->all);
+    a->count = here.end - here.first;
+    BDML_NEW(h, a->x, a->count * d);
+    BDML_GO(bdml_spread_fetch(h, s->over, d, s->x, s->ld, a->count, row + here.first, a->x));
+    centre(whose(p), d, a, mean);
+done:
+    free(row);
+    free(mean);
+    return status;
+}
+
+/* Scatter of the points: it spans the differences of their pairs. With the given objective added in, so that its range is in the span too.
+ * Directions that the points hardly have turn with its last digits, so that these must not depend on the number of ranks. */
 static bdml_status scatter(bdml_handle *h, const bdml_problem *p, double *s)
 {
     const double *objective = p->objective;
     bdml_status status = BDML_OK;
-    double *x = NULL, *ws = NULL, top = 0.0, objective_top = 0.0;
-    int64_t count;
+    points a = {0};
+    double *ws = NULL, top = 0.0, objective_top = 0.0;
     int d = p->d;
 
-    BDML_GO(gather(h, p, &x, &count));
+    BDML_GO(gather(h, p, &a));
     BDML_NEW(h, ws, bdml_la_gram_size(d));
-    bdml_la_gram(h, d, count, x, d, NULL, s, ws);
-    bdml_comm_sum_symmetric(p->comm, d, s);
+    bdml_la_gram_ranks(h, whose(p), d, a.all, a.x, d, NULL, s, ws);
+    if (!is_stated(p)) bdml_comm_sum_symmetric(p->comm, d, s);
     for (int j = 0; j < d; j++) top += COL(s, d, j)[j];
     for (int j = 0; objective && j < d; j++) objective_top += COL(objective, d, j)[j];
     if (objective && objective_top > 0.0)
         for (size_t i = 0; i < (size_t)d * (size_t)d; i++)
             s[i] += objective[i] * (top / objective_top);
 done:
-    free(x);
+    free(a.x);
     free(ws);
     return status;
 }
@@ -112,20 +139,19 @@ static bdml_status judge(bdml_handle *h, bdml_problem *p)
     enum { TILE = 256 };
     static const double ROUNDING = 64.0 * 2.3e-16;
     bdml_status status = BDML_OK;
-    double *x = NULL, *part = NULL, *rest = NULL, left = 0.0, size = 0.0;
-    double g_left = 0.0, g_size = 0.0;
-    int64_t count;
+    points a = {0};
+    double *part = NULL, *rest = NULL, left = 0.0, size = 0.0, g_left = 0.0, g_size = 0.0;
 
-    BDML_GO(gather(h, p, &x, &count));
+    BDML_GO(gather(h, p, &a));
     BDML_NEW(h, part, (size_t)p->r * TILE);
     BDML_NEW(h, rest, (size_t)p->d * TILE);
-    residual(p, count, x, part, rest, &left, &size);
+    residual(p, a.count, a.x, part, rest, &left, &size);
     if (p->objective) residual(p, p->d, p->objective, part, rest, &g_left, &g_size);
     left = bdml_comm_largest(p->comm, left);
     size = bdml_comm_largest(p->comm, size);
     p->exact = left <= p->d * ROUNDING * size && g_left <= p->d * ROUNDING * g_size;
 done:
-    free(x);
+    free(a.x);
     free(part);
     free(rest);
     return status;
@@ -155,13 +181,14 @@ done:
     return status;
 }
 
-/* Rows `from` .. of x, moved by the first row: far from the origin the product would cancel. */
-static void reduce_tile(const bdml_problem *p, int64_t from, int count, double *moved, double *z)
+/* Rows `from` .. of x, moved by the first row of the data: far from the origin the product would cancel. */
+static void reduce_tile(const bdml_problem *p, const double *first, int64_t from, int count,
+                        double *moved, double *z)
 {
     int d = p->d;
     for (int i = 0; i < count; i++) {
         const double *row = p->x + (size_t)(from + i) * (size_t)p->ld;
-        for (int j = 0; j < d; j++) COL(moved, d, i)[j] = row[j] - p->x[j];
+        for (int j = 0; j < d; j++) COL(moved, d, i)[j] = row[j] - first[j];
     }
     bdml_la_gemm('T', 'N', p->r, count, d, 1.0, p->basis, d, moved, d, 0.0, COL(z, p->r, from),
                  p->r);
@@ -172,7 +199,9 @@ static bdml_status reduced_points(bdml_handle *h, const bdml_problem *p, double 
 {
     enum { TILE = 256 };
     bdml_status status = BDML_OK;
-    double *z = NULL, *moved = NULL;
+    const bdml_statement *s = &p->stated;
+    const int64_t row = 0;
+    double *z = NULL, *moved = NULL, *first = NULL;
 
     BDML_NEW(h, z, (size_t)p->n * (size_t)p->r);
     if (p->kept) {
@@ -181,14 +210,17 @@ static bdml_status reduced_points(bdml_handle *h, const bdml_problem *p, double 
                 COL(z, p->r, i)[k] = p->x[(size_t)i * (size_t)p->ld + (size_t)p->kept[k]];
     } else {
         BDML_NEW(h, moved, (size_t)p->d * TILE);
+        BDML_NEW(h, first, p->d);
+        BDML_GO(bdml_spread_fetch(h, s->over, p->d, s->x, s->ld, 1, &row, first));
         for (int64_t i = 0; i < p->n; i += TILE)
-            reduce_tile(p, i, (int)BDML_MIN((int64_t)TILE, p->n - i), moved, z);
+            reduce_tile(p, first, i, (int)BDML_MIN((int64_t)TILE, p->n - i), moved, z);
     }
     *out = z;
     z = NULL;
 done:
     free(z);
     free(moved);
+    free(first);
     return status;
 }
 

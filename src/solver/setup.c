@@ -33,8 +33,9 @@ done:
 }
 
 bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
-                               const bdml_statement *own, const double *objective,
-                               const bdml_form *form, bool reduce, bdml_problem **out)
+                               const bdml_statement *own, const bdml_statement *stated,
+                               const double *objective, const bdml_form *form, bool reduce,
+                               bdml_problem **out)
 {
     bdml_status status = BDML_OK;
     bdml_problem *p = NULL;
@@ -46,12 +47,12 @@ bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
     BDML_NEW(h, p, 1);
     *p = (bdml_problem){.form = form, .n = own->n, .d = d, .r = d, .x = own->x, .ld = own->ld};
     p->c = own->c;
-    p->stated = *own;
+    p->stated = stated ? *stated : *own;
     p->objective = objective;
-    p->comm = comm;
+    p->comm = p->clock = comm;
     p->exact = true;
     if (reduce) BDML_GO(bdml_reduce(h, p, &z));
-    BDML_GO(bdml_operator_init(h, form->row_ops, comm, own->n, p->r, z ? z : own->x,
+    BDML_GO(bdml_operator_init(h, form->row_ops, comm, own->own, own->n, p->r, z ? z : own->x,
                                z ? p->r : own->ld, own->c, &p->A));
     BDML_GO(set_objective(h, p));
     *out = p;
@@ -79,26 +80,38 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out)
 {
-    const bdml_statement own = {n, x, ld, c, NULL};
-    return bdml_problem_build(h, comm, d, &own, objective, form_of(diagonal), true, out);
+    const bdml_statement own = {.n = n, .x = x, .ld = ld, .c = c};
+    return bdml_problem_build(h, comm, d, &own, NULL, objective, form_of(diagonal), true, out);
 }
 
-bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
-                                    const double *x, int64_t ld, const bdml_constraints *c,
+/* Multiplications of a step, values and gradient of all constraints, from which on ranks share them: some 10 ms of a core, where the sums of a step
+ * take tenths of that on a network, and the waiting for each other more. */
+static const double WORTH_SHARING = 1e8;
+
+bool bdml_sharing_pays(const bdml_constraints *c, int d, bool diagonal)
+{
+    double width = diagonal ? d : (double)d * d;
+    return 4.0 * (double)BDML_MIN(c->n, c->pairs) * width > WORTH_SHARING;
+}
+
+bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, bool split, int64_t n,
+                                    int d, const double *x, int64_t ld, const bdml_constraints *c,
                                     const double *objective, bool diagonal, bdml_problem **out)
 {
     bdml_status status = BDML_OK;
+    const bdml_comm *comm = split ? h->comm : &bdml_comm_serial;
     bdml_share share = {0};
     double *own = NULL;
 
     if (h->comm->size == 1) return bdml_problem_new(h, n, d, x, ld, c, objective, diagonal, out);
     *out = NULL;
-    BDML_GO(bdml_share_make(h, h->comm, c, &share));
+    BDML_GO(bdml_share_make(h, comm, c, &share));
     BDML_NEW(h, own, (size_t)share.c->n * (size_t)d);
     BDML_GO(bdml_spread_fetch(h, over, d, x, ld, share.c->n, share.row, own));
-    const bdml_statement here = {share.c->n, own, d, share.c, share.own};
-    BDML_GO(bdml_problem_build(h, h->comm, d, &here, objective, form_of(diagonal), true, out));
-    (*out)->stated = (bdml_statement){n, over ? NULL : x, ld, c, NULL};
+    const bdml_statement here = {share.c->n, own, d, share.c, NULL, share.own},
+                         all = {n, x, ld, c, over, NULL};
+    BDML_GO(bdml_problem_build(h, comm, d, &here, &all, objective, form_of(diagonal), true, out));
+    (*out)->clock = h->comm;
     (*out)->share = share;
     (*out)->share_x = own;
     share = (bdml_share){0};
@@ -112,23 +125,30 @@ done:
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                    const bdml_constraints *c, bool diagonal, bdml_problem **out)
 {
-    const bdml_statement own = {n, x, ld, c, NULL};
-    return bdml_problem_build(h, &bdml_comm_serial, d, &own, NULL, form_of(diagonal), false, out);
+    const bdml_statement own = {.n = n, .x = x, .ld = ld, .c = c};
+    return bdml_problem_build(h, &bdml_comm_serial, d, &own, NULL, NULL, form_of(diagonal), false,
+                              out);
 }
 
 bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p)
 {
-    const bdml_statement own = {p->n, p->x, p->ld, p->c, NULL};
+    const bdml_statement own = {p->n, p->x, p->ld, p->c, NULL, p->share.own};
     if (p->whole) return BDML_OK;
-    BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, p->objective, p->form, false, &p->whole));
-    p->whole->stated = p->stated;
+    BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, &p->stated, p->objective, p->form, false,
+                                &p->whole));
     p->whole->share.first = p->share.first;
+    p->whole->clock = p->clock;
     return BDML_OK;
 }
 
 int64_t bdml_problem_constraints(const bdml_problem *p)
 {
     return p->stated.c->m;
+}
+
+const bdml_comm *bdml_problem_comm(const bdml_problem *p)
+{
+    return p->comm;
 }
 
 const bdml_operator *bdml_problem_operator(const bdml_problem *p)
@@ -145,7 +165,7 @@ const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld
 {
     *n = p->stated.n;
     *ld = p->stated.ld;
-    return p->stated.x;
+    return p->stated.over ? NULL : p->stated.x;
 }
 
 const double *bdml_problem_held(const bdml_problem *p, int64_t *ld, const bdml_constraints **c)

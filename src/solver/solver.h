@@ -136,12 +136,15 @@ bdml_status bdml_problem_new(bdml_handle *h, int64_t n, int d, const double *x, 
 bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_t n, int d,
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out);
-/* The problem of bdml_problem_new, all of which every rank of the handle knows: each holds its share of the constraints
- * (problem/problem.h), and copies of the rows that these name where rows are dealt out (x: those of this rank; over NULL: all
- * are here). Multipliers, proofs and states are those of all. */
-bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
-                                    const double *x, int64_t ld, const bdml_constraints *c,
+/* The problem of bdml_problem_new, all of which every rank of the handle knows. split: each holds its share of the constraints
+ * (problem/problem.h), sums go over all ranks, and against one process they differ in the grouping of additions; else each solves all of it, to the
+ * bits of one process. Either way with copies of the rows that its constraints name where rows are dealt out (x: those of this rank; over
+ * NULL: all are here). Multipliers, proofs and states are those of all. */
+bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, bool split, int64_t n,
+                                    int d, const double *x, int64_t ld, const bdml_constraints *c,
                                     const double *objective, bool diagonal, bdml_problem **out);
+/* Is a step long enough to be split, metrics being of d x d numbers, or of d? */
+bool bdml_sharing_pays(const bdml_constraints *c, int d, bool diagonal);
 /* Never reduced to the span of the data. */
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                                    const bdml_constraints *c, bool diagonal, bdml_problem **out);
@@ -152,7 +155,8 @@ void bdml_problem_free(bdml_problem *p);
 const bdml_operator *bdml_problem_operator(const bdml_problem *p);
 const bdml_matrix_ops *bdml_problem_matrices(const bdml_problem *p);
 const double *bdml_problem_points(const bdml_problem *p, int64_t *n, int64_t *ld);
-/* The constraints that this rank holds, and the points that they name. */
+/* The constraints that this rank holds, and the points that they name; the ranks that hold the others. */
+const bdml_comm *bdml_problem_comm(const bdml_problem *p);
 const double *bdml_problem_held(const bdml_problem *p, int64_t *ld, const bdml_constraints **c);
 
 /* Solve. The outcome "infeasible" and a solve stopped by a limit or the user are BDML_OK: r tells.

@@ -247,7 +247,7 @@ bdml_status bdml_state_keep(bdml_engine *e)
     e->course.earlier = earlier;
     e->course.state_summed = false;
     double due = now - e->course.saved_at >= e->s->save_every;
-    if (apart) due = bdml_comm_largest(e->p->comm, due); /* one clock is enough */
+    due = bdml_comm_largest(e->p->clock, due); /* one clock is enough */
     return due > 0.0 ? give(e) : BDML_OK;
 }
 

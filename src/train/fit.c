@@ -185,13 +185,14 @@ static double length(const lengths *l, int32_t pair)
 }
 
 /* tr G: 1 for Sw / tr Sw. */
-static double pull_trace(const bdml_fit *f, const bdml_constraints *c, const lengths *l)
+static double pull_trace(const bdml_fit *f, const bdml_constraints *c, const bdml_comm *comm,
+                         const lengths *l)
 {
     double sum = 0.0, rest = 0.0;
     if (f->g) return 1.0;
     for (int64_t t = 0; t < l->c->targets; t++)
         bdml_twofold_add(&sum, &rest, length(l, l->c->target[t]));
-    sum = bdml_comm_twofold(f->h->comm, sum, rest);
+    sum = bdml_comm_twofold(comm, sum, rest);
     return c->targets > 0 ? sum / (double)c->targets : 0.0;
 }
 
@@ -203,14 +204,15 @@ static double identity_threshold(const bdml_fit *f, const bdml_constraints *c,
                                  const bdml_problem *problem, const bdml_solve_settings *s)
 {
     double sum = 0.0, rest = 0.0, slope = s->loss == BDML_LOSS_HINGE ? 1.0 : 2.0 * s->margin;
+    const bdml_comm *comm = bdml_problem_comm(problem);
     lengths l = {.d = f->reference.rows};
     l.x = bdml_problem_held(problem, &l.ld, &l.c);
     for (int64_t t = 0; t < l.c->m; t++) {
         bdml_twofold_add(&sum, &rest, length(&l, l.c->far[t]));
         if (l.c->near[t] >= 0) bdml_twofold_add(&sum, &rest, -length(&l, l.c->near[t]));
     }
-    double mean = bdml_comm_twofold(f->h->comm, sum, rest) / (double)c->m;
-    return mean > 0.0 ? pull_trace(f, c, &l) * (1.0 / (slope * mean)) : 0.0;
+    double mean = bdml_comm_twofold(comm, sum, rest) / (double)c->m;
+    return mean > 0.0 ? pull_trace(f, c, comm, &l) * (1.0 / (slope * mean)) : 0.0;
 }
 
 /* s->C; 0 leaves it to the solver. */
@@ -256,7 +258,8 @@ bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool 
         s->gap = bdml_paper_from_options(&o->solve, &o->mwu).gap;
         return BDML_OK;
     }
-    return bdml_problem_new_shared(f->h, f->t->over, f->t->n, r, f->p, r, c, f->g,
+    bool split = bdml_sharing_pays(c, r, f->plan->diagonal);
+    return bdml_problem_new_shared(f->h, f->t->over, split, f->t->n, r, f->p, r, c, f->g,
                                    f->plan->diagonal, problem);
 }
 

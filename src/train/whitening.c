@@ -271,9 +271,11 @@ static bdml_status need_shift(bdml_handle *h, const bdml_training *t, bdml_white
     if (w->mean) return BDML_OK;
     BDML_NEW(h, mean, d);
     BDML_NEW(h, off, d);
+    const bdml_comm *comm = t->over ? t->over->comm : &bdml_comm_serial;
+    bdml_comm_chain_begin(comm, t->d, mean);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++) mean[j] += t->x[i * d + j] / (double)t->n;
-    bdml_spread_sum(t->over, t->d, mean);
+    bdml_comm_chain_end(comm, t->d, mean);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++) off[j] = BDML_MAX(off[j], fabs(t->x[i * d + j] - mean[j]));
     bdml_spread_max(t->over, t->d, off);
