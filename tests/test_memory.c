@@ -39,7 +39,12 @@ static void estimates(void **state)
     bdml_handle *h = handle(100 * MIB);
     assert_string_equal(bdml_bytes_text(1.5 * 1024 * MIB, text), "1.5 GiB");
     assert_string_equal(bdml_bytes_text(0.25 * MIB, text), "0.3 MiB");
-    check_ok(h, bdml_memory_check(h, 100 * MIB, true, "a thing", ""));
+    check_ok(h, bdml_memory_check(h, 100 * MIB, false, "a thing", ""));
+    check_ok(h, bdml_memory_check(h, 50 * MIB, true, "a thing", "")); /* half of it by default */
+    assert_int_equal(bdml_memory_check(h, 51 * MIB, true, "a thing", "halve it"), BDML_ERR_MEMORY);
+    says(h, "a thing needs about 51.0 MiB of memory, and half of what is free are 50.0 MiB; "
+            "--memory 51 "
+            "allows it, or: halve it");
     assert_int_equal(bdml_memory_check(h, 101 * MIB, true, "a thing", "halve it"), BDML_ERR_MEMORY);
     says(h, "a thing needs about 101.0 MiB of memory, and 100.0 MiB are free; halve it");
     check_ok(h, bdml_set(h, "memory", "32")); /* given: what works beside the data keeps to it */
@@ -47,6 +52,22 @@ static void estimates(void **state)
     check_ok(h, bdml_memory_check(h, 32 * MIB, true, "a thing", ""));
     assert_int_equal(bdml_memory_check(h, 32.5 * MIB, true, "a thing", ""), BDML_ERR_MEMORY);
     says(h, "--memory allows 32.0 MiB; raise it to 33");
+    bdml_need need = {.rows = 20 * MIB,
+                      .fixed = 4 * MIB,
+                      .blocks = 50 * MIB,
+                      .advice = "a smaller one"};
+    double before, within;
+    check_ok(h, bdml_memory_take(h, &need, "a thing", 100, &before));
+    assert_int_equal(bdml_memory(h), 8 << 20); /* blocks have what is left */
+    check_close(bdml_memory_room(h), 8 * MIB, 0.0);
+    check_close(h->memory_estimate, 32 * MIB, 0.0);
+    /* another beside it: of its 100 rows, 3 MiB of 20 are left for rows */
+    assert_int_equal(bdml_memory_take(h, &need, "another", 100, &within), BDML_ERR_MEMORY);
+    says(h, "another needs about 25.0 MiB of memory, and --memory allows 8.0 MiB; raise it to 49, "
+            "or: about "
+            "15 rows, a smaller one");
+    bdml_memory_release(h, before);
+    assert_int_equal(bdml_memory(h), 32 << 20);
     bdml_free(h);
 }
 

@@ -256,12 +256,45 @@ static void no_time_no_claim(void **state)
     bdml_free_dataset(data);
 }
 
+/* Time that is over before the first step leaves what the method starts from, which is said; a user who stops it gets no model. */
+static void late_is_the_start(void **state)
+{
+    bdml_handle *h = *state;
+    static const char *const methods[] = {"nca", "mlkr", "lmnn", "boost", "scml"};
+    bdml_dataset *data;
+    check_ok(h, bdml_generate(h, "waveform-noise", 400, &data));
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        const bdml_method *m = bdml_method_find(h, methods[k], strlen(methods[k]));
+        const bdml_training t = {data->n,       data->d, data->x, data->y,
+                                 data->classes, NULL,    NULL,    NULL};
+        bdml_prepare plain = {.d_in = data->d,
+                              .d_out = data->d,
+                              .scale = BDML_SCALE_NONE,
+                              .variance = 1.0};
+        bdml_model *model;
+        check_ok(h, bdml_model_new(h, data, &plain, data->d, &model));
+        h->stop_by = h->deadline = bdml_now();
+        check_ok(h, m->fit(h, &h->options, &t, model));
+        h->stop_by = h->deadline = 0.0;
+        const json_t *o = json_object_get(model->info, "stopping");
+        assert_int_equal(json_integer_value(json_object_get(o, "iterations")), 0);
+        check_true(json_is_false(json_object_get(o, "converged")));
+        assert_int_equal(model->q, data->d);
+        for (int i = 0; i < data->d; i++)
+            for (int j = 0; j < data->d; j++)
+                check_close(model->l[i * data->d + j], i == j ? model->l[0] : 0.0, 0.0);
+        check_true(model->l[0] > 0.0);
+        bdml_free_model(model);
+    }
+    bdml_free_dataset(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(jobs_end_by_the_clock), handle_test(a_deadline_ends_what_has_no_result),
         handle_test(calls_share_a_limit),   handle_test(no_time_no_claim),
-        cmocka_unit_test(is_kept),
+        handle_test(late_is_the_start),     cmocka_unit_test(is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

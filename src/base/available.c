@@ -98,21 +98,96 @@ const char *bdml_bytes_text(double bytes, char out[BDML_BYTES_SIZE])
     return out;
 }
 
+/* Of what is free: the rest is for what others take meanwhile, and for what was not thought of. */
+static const double SHARE_OF_FREE = 0.5;
+
+double bdml_memory_limit(const bdml_handle *h)
+{
+    const bdml_int *set = &h->options.general.memory;
+    double share = h->memory_share > 0.0 ? h->memory_share : 1.0;
+    return share *
+           (set->automatic ? SHARE_OF_FREE * bdml_memory_free(h) : MIB * (double)set->value);
+}
+
+double bdml_memory_room(const bdml_handle *h)
+{
+    double held = h->options.general.memory.automatic ? 0.0 : h->memory_held;
+    return BDML_MIN(BDML_MAX(bdml_memory_limit(h) - held, 0.0), 1e15);
+}
+
+/* The setting does not allow it. */
+static bdml_status refuse(bdml_handle *h, double bytes, double allowed, const char *what,
+                          const char *advice)
+{
+    char need[BDML_BYTES_SIZE], have[BDML_BYTES_SIZE];
+    bool set = !h->options.general.memory.automatic;
+    bdml_bytes_text(bytes, need);
+    bdml_bytes_text(BDML_MAX(allowed, 0.0), have);
+    if (h->memory_share > 0.0 && h->memory_share < 1.0)
+        return bdml_fail(h, BDML_ERR_MEMORY,
+                         "%s needs about %s of memory, and %s allows %s for each of those at work "
+                         "at a time; fewer of them (--jobs 1) have more%s%s",
+                         what, need, set ? "--memory" : "half of what is free", have,
+                         *advice ? ", or: " : "", advice);
+    if (set)
+        return bdml_fail(
+            h, BDML_ERR_MEMORY,
+            "%s needs about %s of memory, and --memory allows %s; raise it to %.0f%s%s", what, need,
+            have, ceil((bytes + h->memory_held) / MIB), *advice ? ", or: " : "", advice);
+    return bdml_fail(h, BDML_ERR_MEMORY,
+                     "%s needs about %s of memory, and half of what is free are %s; --memory %.0f "
+                     "allows it%s%s",
+                     what, need, have, ceil(bytes / MIB), *advice ? ", or: " : "", advice);
+}
+
 bdml_status bdml_memory_check(bdml_handle *h, double bytes, bool working, const char *what,
                               const char *advice)
 {
     char need[BDML_BYTES_SIZE], have[BDML_BYTES_SIZE];
-    double allowed = (double)bdml_memory(h);
-    if (bytes < BDML_MEMORY_ASKED && h->pretend_free <= 0.0) return BDML_OK;
-    double free = bdml_memory_free(h);
-    bdml_bytes_text(bytes, need);
+    bool set = !h->options.general.memory.automatic;
+    bool ask = bytes >= BDML_MEMORY_ASKED || h->pretend_free > 0.0;
+    double free = ask ? bdml_memory_free(h) : INFINITY;
     if (bytes > free)
         return bdml_fail(h, BDML_ERR_MEMORY, "%s needs about %s of memory, and %s are free%s%s",
-                         what, need, bdml_bytes_text(free, have), *advice ? "; " : "", advice);
-    if (working && h->options.general.memory.given && bytes > allowed)
-        return bdml_fail(
-            h, BDML_ERR_MEMORY,
-            "%s needs about %s of memory, and --memory allows %s; raise it to %.0f%s%s", what, need,
-            bdml_bytes_text(allowed, have), ceil(bytes / MIB), *advice ? ", or: " : "", advice);
+                         what, bdml_bytes_text(bytes, need), bdml_bytes_text(free, have),
+                         *advice ? "; " : "", advice);
+    if (!working || (!set && !ask)) return BDML_OK;
+    double allowed = bdml_memory_limit(h) - (set ? h->memory_held : 0.0);
+    return bytes > allowed ? refuse(h, bytes, allowed, what, advice) : BDML_OK;
+}
+
+/* The first two digits, for what is said to be about so many. */
+static double two_digits(double v)
+{
+    double unit = v >= 100.0 ? pow(10.0, floor(log10(v)) - 1.0) : 1.0;
+    return v > 0.0 ? unit * floor(v / unit) : 0.0;
+}
+
+bdml_status bdml_memory_take(bdml_handle *h, const bdml_need *need, const char *what, int64_t n,
+                             double *before)
+{
+    char advice[256] = "";
+    double blocks = BDML_MIN(need->blocks, (double)BDML_LEAST_BLOCKS);
+    double bytes = need->rows + need->fixed + blocks;
+    bool set = !h->options.general.memory.automatic;
+    *before = h->memory_held;
+    if (set || bytes >= BDML_MEMORY_ASKED || h->pretend_free > 0.0) {
+        double room = BDML_MIN(bdml_memory_limit(h), bdml_memory_free(h)) -
+                      (set ? h->memory_held : 0.0) - need->fixed - blocks;
+        double fit = need->rows > 0.0 ? two_digits(room / need->rows * (double)n) : 0.0;
+        if (fit >= 2.0 && fit < (double)n)
+            snprintf(advice, sizeof advice, "about %.0f rows%s%s", fit, need->advice ? ", " : "",
+                     need->advice ? need->advice : "");
+        else if (need->advice)
+            snprintf(advice, sizeof advice, "%s", need->advice);
+        BDML_TRY(bdml_memory_check(h, bytes, true, what, advice));
+    }
+    h->memory_held += need->rows + need->fixed;
+    h->memory_estimate = need->rows + need->fixed + BDML_MIN(need->blocks, (double)bdml_memory(h));
     return BDML_OK;
+}
+
+void bdml_memory_release(bdml_handle *h, double before)
+{
+    h->memory_held = before;
 }

@@ -143,6 +143,9 @@ struct bdml_handle {
     int64_t fail_alloc, fail_write, alloc_count;
     double
         pretend_free; /* bytes of memory that the machine is taken to have free; 0: it is asked */
+    double memory_held;     /* bytes that the work under way takes beside blocks (bdml_memory_take) */
+    double memory_share;    /* of the setting "memory", for work that runs beside other work */
+    double memory_estimate; /* all that the work taken last was said to take, blocks included */
 };
 
 /* Threads to use in our own parallel regions: always `num_threads(bdml_threads(h))`, or where the work
@@ -153,8 +156,10 @@ int bdml_threads_for(const bdml_handle *h, double operations);
 void bdml_set_threads(bdml_handle *h, int threads);
 /* A child of a process that used the library: it has one thread, whatever is set. */
 bool bdml_is_forked(void);
-/* Working memory for blocked computations, in bytes; whether bits must not depend on the threads. */
+/* Memory for blocks, in bytes: what the setting leaves beside what is held (bdml_memory_take), at most 256 MiB where it is not
+ * given; results do not depend on it. */
 size_t bdml_memory(const bdml_handle *h);
+/* Whether bits must not depend on the threads. */
 bool bdml_is_deterministic(const bdml_handle *h);
 
 /* A handle for work that runs beside other work in a parallel region of the parent's: its memory and
@@ -266,12 +271,30 @@ bdml_status bdml_grow(bdml_handle *h, void *array, size_t *capacity, size_t need
 
 /* Bytes that this process can still take, by the machine, its memory group and its limits; infinite where none tells. */
 double bdml_memory_free(const bdml_handle *h);
+/* What the setting "memory" allows, in bytes: as given, or half of what is free. */
+double bdml_memory_limit(const bdml_handle *h);
+/* What of that is not held. */
+double bdml_memory_room(const bdml_handle *h);
 /* BDML_ERR_MEMORY when `what` ("8 splits at a time") needs more bytes than are free, with both figures and the advice ("" or
- * what would fit). working: beside the data, so that a "memory" that was set counts too. Below BDML_MEMORY_ASKED nothing is
+ * what would fit). working: beside the data, so that the setting "memory" counts too. Below BDML_MEMORY_ASKED the machine is not
  * asked. bdml_alloc refuses single blocks by itself; this is for the sum of several, before hours are spent. */
 enum { BDML_MEMORY_ASKED = 64 << 20 };
 bdml_status bdml_memory_check(bdml_handle *h, double bytes, bool working, const char *what,
                               const char *advice);
+/* What work will take beside the data, estimated before it begins. */
+typedef struct bdml_need {
+    double rows;        /* bytes in proportion to the rows, */
+    double fixed;       /* whatever their number, */
+    double blocks;      /* and those that smaller blocks can do without */
+    const char *advice; /* a setting that makes it less ("fewer --targets"), or NULL */
+} bdml_need;
+/* Blocks that any work has room for, whatever the setting says. */
+enum { BDML_LEAST_BLOCKS = 1 << 20 };
+/* Refuse as bdml_memory_check does, with the rows of n that would fit and the advice; else hold it: blocks get what it leaves, until
+ * bdml_memory_release with what was held before. */
+bdml_status bdml_memory_take(bdml_handle *h, const bdml_need *need, const char *what, int64_t n,
+                             double *before);
+void bdml_memory_release(bdml_handle *h, double before);
 /* "1.5 GiB" */
 enum { BDML_BYTES_SIZE = 32 };
 const char *bdml_bytes_text(double bytes, char out[BDML_BYTES_SIZE]);

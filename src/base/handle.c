@@ -97,7 +97,11 @@ int bdml_threads_for(const bdml_handle *h, double operations)
 
 size_t bdml_memory(const bdml_handle *h)
 {
-    return (size_t)BDML_MIN(h->options.general.memory.value, INT64_MAX >> 20) << 20;
+    const bdml_int *set = &h->options.general.memory;
+    double share = h->memory_share > 0.0 ? h->memory_share : 1.0;
+    double bytes = 1048576.0 * (double)BDML_MIN(set->value, INT64_MAX >> 21) * share;
+    if (!set->automatic) bytes -= h->memory_held;
+    return (size_t)BDML_MAX(bytes, (double)BDML_LEAST_BLOCKS);
 }
 
 bool bdml_is_deterministic(const bdml_handle *h)

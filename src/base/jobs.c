@@ -175,9 +175,14 @@ static void run_one(watch *w, worker *me, bdml_handle *own, int64_t job)
 
 static bdml_status make_workers(watch *w, int workers, worker *me, bdml_handle **own)
 {
+    /* of the setting "memory": an even part of what is not held */
+    double share = (w->h->memory_share > 0.0 ? w->h->memory_share : 1.0) / workers;
+    if (!w->h->options.general.memory.automatic)
+        share *= BDML_MAX(1.0 - w->h->memory_held / bdml_memory_limit(w->h), 0.0);
     for (int k = 0; k < workers; k++) {
         BDML_TRY(bdml_handle_child(w->h, &own[k]));
         bdml_set_threads(own[k], BDML_MAX(1, bdml_threads(w->h) / workers));
+        own[k]->memory_share = share;
         bdml_set_progress(own[k], ask, w);
         me[k] = (worker){.w = w, .caller = k == 0};
         if (w->h->log) bdml_set_log(own[k], hear, &me[k]);

@@ -118,15 +118,22 @@ typedef struct bdml_stopping {
 } bdml_stopping;
 bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_stopping *s);
 
+/* At the end of a method that goes on from the points as they are, with its status: where the time limit came before anything better
+ * was there, the model becomes that start, with "stopping" after 0 iterations, and the status BDML_OK. */
+bdml_status bdml_start_if_late(bdml_handle *h, bdml_status status, bdml_model *model);
+
 /* The model's map, L of q rows of d, by L-BFGS from the start in l, with why it stopped. */
 bdml_status bdml_learn_map(bdml_handle *h, int q, int d, double *l, bdml_smooth_fn fn, void *user,
                            const bdml_lbfgs_settings *s, bdml_model *model);
 
 /* ---- the methods -------------------------------------------------------------------------------------- */
 
+/* bdml_need_...: the memory that bdml_fit_... will take beside the points (need.c). */
 #define BDML_METHOD(name, function, uses, help)                                                    \
     bdml_status bdml_fit_##function(bdml_handle *h, const bdml_options *o, const bdml_training *t, \
-                                    bdml_model *model);
+                                    bdml_model *model);                                            \
+    bdml_need bdml_need_##function(const bdml_handle *h, const bdml_options *o,                    \
+                                   const bdml_training *t);
 #define BDML_CLASSIFIER(name, function, uses, help)                                          \
     bdml_status bdml_classify_##function(bdml_handle *h, const bdml_options *o,              \
                                          const bdml_training *t, int64_t n, const double *x, \

@@ -373,5 +373,5 @@ bdml_status bdml_fit_boost(bdml_handle *h, const bdml_options *o, const bdml_tra
 done:
     free_boost(&b);
     bdml_free_constraints(mined);
-    return status;
+    return bdml_start_if_late(h, status, model);
 }

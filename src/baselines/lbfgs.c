@@ -176,7 +176,12 @@ static bdml_status minimise(state *w, const bdml_lbfgs_settings *s, bdml_lbfgs_r
 {
     BDML_TRY(w->fn(w->user, w->x, &w->f, w->g));
     w->evaluations = 1;
-    if (!isfinite(w->f)) BDML_TRY(bdml_time_check(w->h, s->what));
+    if (!isfinite(w->f) && bdml_time_is_up(w->h)) { /* no time for one sum: the start it is */
+        w->f = NAN;
+        r->gradient = INFINITY;
+        r->stop = BDML_LBFGS_TIME;
+        return BDML_OK;
+    }
     if (!isfinite(w->f))
         return bdml_fail(w->h, BDML_ERR_DATA, "%s: the objective is %g at the start", s->what,
                          w->f);

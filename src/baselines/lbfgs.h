@@ -39,7 +39,7 @@ typedef struct bdml_lbfgs_result {
 /* Memory 10, 1000 steps, gradient 1e-5, f_floor 1. */
 bdml_lbfgs_settings bdml_lbfgs_defaults(void);
 /* x: n numbers, the start in and the minimiser out. f never rises from step to step, so x is the best
- * point seen also when a limit ends it. A user who cancels gets BDML_ERR_CANCELLED. */
+ * point seen also when a limit ends it; where there was no time for f at the start, it is the start, and f NaN. A user who cancels gets BDML_ERR_CANCELLED. */
 bdml_status bdml_lbfgs(bdml_handle *h, int n, double *x, bdml_smooth_fn fn, void *user,
                        const bdml_lbfgs_settings *s, bdml_lbfgs_result *r);
 

@@ -10,7 +10,8 @@
  * the soft hinge problem of the certified engine on the cone of M >= 0. Only some of the triplets are given to
  * it. Losses are not negative, so its lower bound holds for all triplets; the upper end is the whole
  * objective at the M it finds. While the two are apart, the triplets missed there join, and it goes on from
- * where it was. With passes > 1 the targets are then mined again under the learned metric.
+ * where it was. Where memory has no room for all of them (setting memory), those without a multiplier make room: at the optimum over
+ * those there are they have no say, so that the bound stays. With passes > 1 the targets are then mined again under the learned metric.
  *
  * With components = q > 0 the map has q rows: from the q leading directions of that optimum L-BFGS goes on over
  * L (lmnn_rank.c), triplets joining in the same way. The bound then tells how far from the best of any rank it is.
@@ -26,7 +27,7 @@
 #include "solver/solver.h"
 
 /* Impostors of each target that the first problem holds. */
-enum { FIRST_IMPOSTORS = 10, MOST_ROUNDS = 100 };
+enum { FIRST_IMPOSTORS = BDML_LMNN_IMPOSTORS, MOST_ROUNDS = 100 };
 /* The problem over some triplets is solved to this share of the gap wanted over all. */
 static const double SHARE = 0.8;
 /* ... or, as long as that is wider, to this share of the gap over all that there is. */
@@ -49,6 +50,9 @@ typedef struct run {
     int64_t iterations;
     double *best; /* map of `upper` */
     int best_q;
+    int64_t room; /* triplets that memory has room for */
+    bool crowded; /* some had to stay out, or to go, for it */
+    bool full;    /* which ended it */
 } run;
 
 static void free_run(run *w)
@@ -151,10 +155,36 @@ done:
     return status;
 }
 
+/* Without the triplets whose multiplier is 0. */
+static bdml_status drop_idle(run *w)
+{
+    bdml_status status = BDML_OK;
+    bdml_constraints *kept = NULL;
+    int32_t *rows = NULL;
+    int64_t count = 0;
+
+    BDML_NEW(w->h, rows, 3 * (size_t)w->c->m);
+    for (int64_t t = 0; t < w->c->m; t++) {
+        if (w->y[t] == 0.0) continue;
+        bdml_constraints_at(w->c, t, rows + 3 * count);
+        w->y[count++] = w->y[t];
+    }
+    BDML_GO(bdml_lmnn_build(w->h, &w->a, count, rows, &kept));
+    bdml_free_constraints(w->c);
+    w->c = kept;
+done:
+    free(rows);
+    return status;
+}
+
 /* Triplets that are missed join; their multipliers begin at 0. */
 static bdml_status join(run *w, const bdml_constraints *missed)
 {
     bdml_constraints *both = NULL;
+    if (w->c->m + missed->m > w->room) {
+        w->crowded = true;
+        BDML_TRY(drop_idle(w));
+    }
     BDML_TRY(bdml_constraints_merge(w->h, w->c, missed, &both));
     double *y = bdml_realloc(w->h, w->y, (size_t)both->m, sizeof *y);
     if (!y) {
@@ -166,6 +196,15 @@ static bdml_status join(run *w, const bdml_constraints *missed)
     bdml_free_constraints(w->c);
     w->c = both;
     return BDML_OK;
+}
+
+/* Triplets that may still join: what is left of the room when those without a multiplier are gone, and at most half of it, so that
+ * those of this round and of the next both find some. */
+static int64_t room_left(const run *w)
+{
+    int64_t busy = 0;
+    for (int64_t t = 0; w->y && t < w->c->m; t++) busy += w->y[t] != 0.0;
+    return BDML_MIN(w->room - busy, w->room / 2);
 }
 
 static bdml_status keep_best(run *w, double upper)
@@ -186,7 +225,10 @@ done:
 static bdml_status first_problem(run *w, double gap, int *most)
 {
     bdml_handle *h = w->h;
-    for (*most = FIRST_IMPOSTORS;; *most = (int)BDML_MIN(w->a.n, 4 * (int64_t)*most)) {
+    int64_t fit = w->room / BDML_MAX(w->a.targets, 1); /* of each target */
+    *most = (int)BDML_MAX(BDML_MIN((int64_t)FIRST_IMPOSTORS, fit), 1);
+    if (*most < FIRST_IMPOSTORS) w->crowded = true;
+    for (;; *most = (int)BDML_MIN(w->a.n, 4 * (int64_t)*most)) {
         bdml_free_constraints(w->c);
         w->c = NULL;
         free(w->y);
@@ -227,10 +269,15 @@ static bdml_status solve_targets(run *w, double gap)
     for (int round = 0; round < MOST_ROUNDS; round++) {
         bdml_constraints *missed = NULL;
         BDML_TRY(bdml_progress(h, "lmnn", round, 0));
-        BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, look_until(w), &upper, &missed));
+        int64_t left = room_left(w);
+        BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, w->c, left, look_until(w), &upper,
+                                  &missed));
         bdml_status status = keep_best(w, upper);
         double apart = (w->upper - w->lower) / w->upper;
         bool done = apart <= gap || limit_reached(w);
+        if (!done && left <= 0) { /* all triplets that memory has room for have a say */
+            w->full = done = true;
+        }
         if (status == BDML_OK && !done && missed) status = join(w, missed);
         bdml_free_constraints(missed);
         if (status == BDML_OK && done && isinf(w->upper)) status = bdml_deadline_check(h, "lmnn");
@@ -260,10 +307,16 @@ static bdml_status lower_rank(run *w, int q, double gap)
     w->upper = INFINITY;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         BDML_GO(bdml_progress(h, "lmnn", round, 0));
-        BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, look_until(w), &upper, &missed));
+        int64_t left = w->room - w->c->m; /* no multipliers tell here which of them could go */
+        BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, w->c, left, look_until(w), &upper,
+                                 &missed));
         BDML_GO(keep_best(w, upper));
         if (isinf(w->upper)) BDML_GO(bdml_deadline_check(h, "lmnn"));
         if (upper - listed <= SHARE * gap * upper || (round > 0 && limit_reached(w))) break;
+        if (round > 0 && left <= 0) {
+            w->full = true;
+            break;
+        }
         if (missed) BDML_GO(join(w, missed));
         bdml_free_constraints(missed);
         missed = NULL;
@@ -289,6 +342,23 @@ static bdml_status set_map(run *w, bdml_model *model)
 done:
     free(l);
     return status;
+}
+
+/* How memory was kept to. */
+static void tell_room(const run *w, double gap)
+{
+    double reached = (w->upper - w->lower) / w->upper;
+    if (w->full)
+        bdml_log(
+            w->h, BDML_LOG_WARNING,
+            "lmnn: memory has room for %lld triplets, and all of them have a say: it ends at a gap "
+            "of %g where %g was wanted; a larger --memory takes more",
+            (long long)w->room, reached, gap);
+    else if (w->crowded)
+        bdml_log(
+            w->h, BDML_LOG_INFO,
+            "lmnn: memory has room for %lld triplets: those without a say made room for others",
+            (long long)w->room);
 }
 
 /* Targets: nearest as prepared, or under the metric of the last pass. */
@@ -317,6 +387,7 @@ bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_options *o, const bdml_trai
 
     w.a = (bdml_lmnn){.n = t->n, .y = t->y, .push = mu / (1.0 - mu)};
     w.a.k = (int)BDML_MIN(o->constraints.targets.value, t->n - 1);
+    w.room = w.a.n * w.a.k + (int64_t)(bdml_memory_room(h) / BDML_LMNN_TRIPLET);
     BDML_GO(bdml_need_classes(h, t, "lmnn"));
     BDML_GO(bdml_span_make(h, t, &w.span));
     for (int64_t pass = 0; pass < passes && (pass == 0 || !bdml_time_is_up(h)); pass++) {
@@ -325,10 +396,11 @@ bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_options *o, const bdml_trai
         if (q > 0) BDML_GO(lower_rank(&w, q, gap));
     }
     BDML_GO(set_map(&w, model));
+    tell_room(&w, gap);
     const bdml_stopping stopping = {q > 0 ? "gap to the bound over all ranks" : "certified gap",
                                     (w.upper - w.lower) / w.upper, gap, w.iterations, w.upper};
     status = bdml_record_stopping(h, model, &stopping);
 done:
     free_run(&w);
-    return status;
+    return bdml_start_if_late(h, status, model);
 }

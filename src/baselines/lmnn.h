@@ -4,6 +4,10 @@
 
 #include "baselines/baselines.h"
 
+/* Impostors of each target that the first problem holds; and the bytes that one triplet takes: as a constraint with its share of
+ * the pairs, and in the vectors of a solve. */
+enum { BDML_LMNN_IMPOSTORS = 10, BDML_LMNN_TRIPLET = 8 + 24 * 8 + (48 + 8) / 3 };
+
 /* Fixed target neighbours: row i has those at target[i*k .. i*k+k), -1 where there are fewer. */
 typedef struct bdml_lmnn {
     int64_t n;
@@ -22,11 +26,15 @@ void bdml_lmnn_free(bdml_lmnn *a);
 /* Triplets of every target with the `count` nearest points of other classes. */
 bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, const bdml_lmnn *a,
                             int count, bdml_constraints **out);
+/* All targets, and these triplets, 3 rows each: point, target, impostor. */
+bdml_status bdml_lmnn_build(bdml_handle *h, const bdml_lmnn *a, int64_t count, const int32_t *rows,
+                            bdml_constraints **out);
 /* At M = map'map (q rows of d): the objective over (1-mu) times the number of targets, *value, and the
- * triplets whose margin is missed, those of the `most` nearest impostors of each point; *out NULL when
- * there are none. until: when to leave off, on the clock of bdml_now, 0 = never; *value is infinite then. */
+ * triplets whose margin is missed and that are not in c, those of the `most` nearest impostors of each point and no more than
+ * `room` in all, of each point the nearest; *out NULL when there are none. until: when to leave off, on the clock of bdml_now, 0 = never; *value is infinite then. */
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
-                             double until, double *value, bdml_constraints **out);
+                             const bdml_constraints *c, int64_t room, double until, double *value,
+                             bdml_constraints **out);
 
 /* ---- maps of few rows (lmnn_rank.c) ------------------------------------------------------------------ */
 

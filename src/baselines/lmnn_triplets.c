@@ -64,9 +64,8 @@ static bdml_status add_triplet(bdml_handle *h, triplets *list, int32_t i, int32_
     return BDML_OK;
 }
 
-/* All targets, and the triplets. */
-static bdml_status build(bdml_handle *h, const bdml_lmnn *a, const triplets *list,
-                         bdml_constraints **out)
+bdml_status bdml_lmnn_build(bdml_handle *h, const bdml_lmnn *a, int64_t m, const int32_t *rows,
+                            bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
     int32_t *pairs = NULL;
@@ -77,8 +76,7 @@ static bdml_status build(bdml_handle *h, const bdml_lmnn *a, const triplets *lis
         pairs[2 * count] = (int32_t)(e / a->k);
         pairs[2 * count++ + 1] = a->target[e];
     }
-    status = bdml_constraints_build(h, a->n, count, pairs, (int64_t)list->count, list->row, NULL,
-                                    NULL, out);
+    status = bdml_constraints_build(h, a->n, count, pairs, m, rows, NULL, NULL, out);
 done:
     free(pairs);
     return status;
@@ -100,7 +98,7 @@ bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, cons
                 int32_t near = a->target[i * a->k + j], far = impostor[i * count + l];
                 if (near >= 0 && far >= 0) BDML_GO(add_triplet(h, &list, (int32_t)i, near, far));
             }
-    status = build(h, a, &list, out);
+    status = bdml_lmnn_build(h, a, (int64_t)list.count, list.row, out);
 done:
     free(impostor);
     free(list.row);
@@ -119,6 +117,8 @@ typedef struct scan {
     double *near, *radius; /* n*k distances of the targets; per row the largest and the margin */
     double *tile;          /* per thread: n x ROWS */
     double *push;          /* per row: sum of its misses */
+    bdml_keys held;        /* triplets that are not to be listed, */
+    int64_t room;          /* and how many may be */
     int64_t from, part;    /* rows looked at together, and of each of these: */
     int32_t *kept, *count; /* `most` rows of other classes, nearest first, and how many */
     double *far;           /* their distances */
@@ -134,6 +134,7 @@ static void free_scan(scan *s)
     free(s->kept);
     free(s->count);
     free(s->far);
+    bdml_keys_free(&s->held);
 }
 
 static double distance(int q, const double *a, const double *b)
@@ -226,17 +227,42 @@ static bool scan_part(bdml_handle *h, scan *s, int64_t to, double until)
     return !late;
 }
 
-/* Triplets of the impostors kept with every target that they are too near to. */
+/* Target number e (row and place) and impostor l as one number. */
+static uint64_t triplet_key(int64_t e, int32_t l)
+{
+    return (uint64_t)e << 32 | (uint64_t)l;
+}
+
+/* The triplets that are held already. */
+static bdml_status know_held(bdml_handle *h, const bdml_lmnn *a, const bdml_constraints *c,
+                             bdml_keys *held)
+{
+    BDML_TRY(bdml_keys_reserve(h, held, c->m));
+    for (int64_t t = 0; t < c->m; t++) {
+        int32_t row[3], id;
+        bdml_constraints_at(c, t, row);
+        for (int64_t e = row[0] * (int64_t)a->k; e < (row[0] + (int64_t)1) * a->k; e++)
+            if (a->target[e] == row[1])
+                BDML_TRY(bdml_keys_add(h, held, triplet_key(e, row[2]), &id));
+    }
+    return BDML_OK;
+}
+
+/* Triplets of the impostors kept with every target that they are too near to, but for those that are held: of a row those of its
+ * nearest impostors, as many as it has room for. */
 static bdml_status list_missed(bdml_handle *h, const scan *s, int64_t to, triplets *list)
 {
     const bdml_lmnn *a = s->a;
+    size_t each = (size_t)BDML_MAX(s->room / a->n, a->k);
     for (int64_t i = s->from; i < to; i++) {
         const int32_t *kept = s->kept + (i - s->from) * s->most;
         const double *far = s->far + (i - s->from) * s->most;
-        for (int e = 0; e < s->count[i - s->from]; e++)
-            for (int j = 0; j < a->k; j++)
-                if (s->near[i * a->k + j] + 1.0 > far[e])
-                    BDML_TRY(add_triplet(h, list, (int32_t)i, a->target[i * a->k + j], kept[e]));
+        size_t end = BDML_MIN(list->count + each, (size_t)s->room);
+        for (int b = 0; b < s->count[i - s->from] && list->count < end; b++)
+            for (int64_t e = i * a->k; e < (i + 1) * a->k && list->count < end; e++)
+                if (s->near[e] + 1.0 > far[b] &&
+                    bdml_keys_find(&s->held, triplet_key(e, kept[b])) < 0)
+                    BDML_TRY(add_triplet(h, list, (int32_t)i, a->target[e], kept[b]));
     }
     return BDML_OK;
 }
@@ -250,10 +276,11 @@ static int64_t rows_together(bdml_handle *h, const scan *s)
 }
 
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
-                             double until, double *value, bdml_constraints **out)
+                             const bdml_constraints *c, int64_t room, double until, double *value,
+                             bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
-    scan s = {.a = a, .q = q, .most = BDML_MAX(most, 1)};
+    scan s = {.a = a, .q = q, .most = BDML_MAX(most, 1), .room = room};
     double *z = NULL, push = 0.0;
     triplets list = {0};
     size_t n = (size_t)a->n;
@@ -271,15 +298,16 @@ bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const do
     BDML_NEW(h, s.kept, (size_t)s.part * (size_t)s.most);
     BDML_NEW(h, s.far, (size_t)s.part * (size_t)s.most);
     BDML_NEW(h, s.tile, (size_t)bdml_threads(h) * n * ROWS);
+    if (room > 0) BDML_GO(know_held(h, a, c, &s.held));
     double pull = target_distances(&s);
     for (; s.from < a->n; s.from += s.part) {
         int64_t to = BDML_MIN(s.from + s.part, a->n);
         if (!scan_part(h, &s, to, until)) goto done;
-        if (most > 0) BDML_GO(list_missed(h, &s, to, &list));
+        if (room > 0) BDML_GO(list_missed(h, &s, to, &list));
     }
     for (size_t i = 0; i < n; i++) push += s.push[i];
     *value = (pull + a->push * push) / (double)a->targets;
-    if (list.count > 0) status = build(h, a, &list, out);
+    if (list.count > 0) status = bdml_lmnn_build(h, a, (int64_t)list.count, list.row, out);
 done:
     free_scan(&s);
     free(z);

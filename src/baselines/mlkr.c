@@ -200,14 +200,14 @@ static bdml_status best_size(mlkr *a, double *l, double *scaled)
     double f, least = INFINITY, best = 1.0, mean = 0.0;
 
     BDML_TRY(objective(a, l, &f, NULL));
-    BDML_TRY(bdml_time_check(a->h, "mlkr"));
+    if (bdml_time_is_up(a->h)) return BDML_OK; /* as it is */
     for (int64_t i = 0; i < a->n; i++) mean += 2.0 * a->norm[i] / (double)a->n;
     if (!(mean > 0.0)) return bdml_fail(a->h, BDML_ERR_DATA, "mlkr: all points are the same");
     for (int k = 0; k < SIZES; k++) {
         double by = sqrt(ldexp(1.0, k) / mean);
         for (size_t e = 0; e < size; e++) scaled[e] = by * l[e];
         BDML_TRY(objective(a, scaled, &f, NULL));
-        BDML_TRY(bdml_time_check(a->h, "mlkr"));
+        if (bdml_time_is_up(a->h)) break;
         if (f >= least) continue;
         least = f;
         best = by;
@@ -244,5 +244,5 @@ done:
     free_mlkr(&a);
     free(l);
     free(scratch);
-    return status;
+    return bdml_start_if_late(h, status, model);
 }

@@ -78,7 +78,7 @@ static bdml_status best_size(bdml_handle *h, const bdml_training *t, int q, bool
     BDML_GO(bdml_nca_init(h, &part, q, &a));
     BDML_NEW(h, scaled, size);
     BDML_GO(bdml_nca_objective(&a, l, &f, scaled));
-    BDML_GO(bdml_time_check(h, "nca"));
+    if (bdml_time_is_up(h)) goto done; /* as it is */
     if (own && bdml_la_norm((int)size, scaled) * bdml_la_norm((int)size, l) > SLOPE * fabs(f))
         goto done;
     double mean = mean_distance(&a);
@@ -90,7 +90,7 @@ static bdml_status best_size(bdml_handle *h, const bdml_training *t, int q, bool
         double by = sqrt(ldexp(1.0, k) / mean);
         for (size_t e = 0; e < size; e++) scaled[e] = by * l[e];
         BDML_GO(bdml_nca_objective(&a, scaled, &f, NULL));
-        BDML_GO(bdml_time_check(h, "nca"));
+        if (bdml_time_is_up(h)) break;
         if (f >= least) continue;
         least = f;
         best = by;
@@ -147,5 +147,5 @@ bdml_status bdml_fit_nca(bdml_handle *h, const bdml_options *o, const bdml_train
 done:
     bdml_nca_free(&a);
     free(l);
-    return status;
+    return bdml_start_if_late(h, status, model);
 }

@@ -19,6 +19,8 @@
  * of the kinds is empty, with the reason; method: its name, for messages. */
 bdml_status bdml_pairs_choose(bdml_handle *h, const bdml_options *o, const char *method,
                               const bdml_training *t, bdml_lists *out);
+/* How many of both kinds together that will be, before they are there; of files not yet read, as many as of classes. */
+double bdml_pairs_expected(const bdml_options *o, const bdml_training *t);
 /* True when the pairs are given, by the caller or by files. */
 bool bdml_pairs_given(const bdml_constraint_options *o, const bdml_training *t);
 

@@ -148,6 +148,13 @@ static int64_t default_number(const bdml_training *t)
     return (int64_t)BDML_MAX(LEAST, BDML_MAX(by_classes, by_unknowns));
 }
 
+double bdml_pairs_expected(const bdml_options *o, const bdml_training *t)
+{
+    int64_t want = o->methods.random_pairs.value;
+    if (t->constraints) return (double)t->constraints->targets + (double)t->constraints->m;
+    return 2.0 * (double)(want > 0 ? want : default_number(t));
+}
+
 static bdml_status draw(bdml_handle *h, const bdml_options *o, const char *method,
                         const bdml_training *t, bdml_lists *out)
 {

@@ -33,20 +33,25 @@ static const double STEP =
 typedef struct scml {
     bdml_handle *h;
     int d, count; /* directions */
-    int64_t n;
     const bdml_constraints *c;
-    double *p;                    /* count x n: u_k'x_i, in units of the direction */
-    double *unit;                 /* of each direction */
+    const double *x; /* n rows of d */
+    double *u;       /* count rows of d, in units of their own */
+    double *unit;    /* of each direction */
+    double
+        *difference; /* d x 2 BATCH: of the far pair and the near one of each triplet of a batch, */
+    double *along;   /* and count x 2 BATCH: those along the directions */
     double *w, *best;             /* weights */
     double *sum, *square, *slope; /* of gradients; of the batch */
-    double *v;                    /* of one triplet */
+    double *v;                    /* of the triplets of a batch */
     int64_t *missed, *order;      /* of each triplet: epochs in which it was; m */
     double beta, f, bound;
 } scml;
 
 static void free_scml(scml *s)
 {
-    free(s->p);
+    free(s->u);
+    free(s->difference);
+    free(s->along);
     free(s->unit);
     free(s->w);
     free(s->best);
@@ -62,69 +67,83 @@ static bdml_status init(scml *s, const bdml_training *t, const bdml_directions *
 {
     bdml_status status = BDML_OK;
     bdml_handle *h = s->h;
-    size_t count = (size_t)u->count, m = (size_t)s->c->m;
-    double *ws = NULL;
+    size_t count = (size_t)u->count, m = (size_t)s->c->m, d = (size_t)t->d;
 
     s->d = t->d;
-    s->n = t->n;
+    s->x = t->x;
     s->count = u->count;
-    BDML_NEW(h, s->p, count * (size_t)t->n);
+    BDML_NEW(h, s->u, count * d);
+    BDML_NEW(h, s->difference, 2 * BATCH * d);
+    BDML_NEW(h, s->along, 2 * BATCH * count);
     BDML_NEW(h, s->unit, count);
     BDML_NEW(h, s->w, count);
     BDML_NEW(h, s->best, count);
     BDML_NEW(h, s->sum, count);
     BDML_NEW(h, s->square, count);
     BDML_NEW(h, s->slope, count);
-    BDML_NEW(h, s->v, count);
+    BDML_NEW(h, s->v, count * BATCH);
     BDML_NEW(h, s->missed, m);
     BDML_NEW(h, s->order, m);
-    BDML_NEW(h, ws, bdml_la_map_size(u->count, t->d));
-    bdml_la_map_rows(h, u->count, t->d, u->u, t->n, t->x, t->d, s->p, ws);
+    memcpy(s->u, u->u, sizeof *s->u * count * d);
     for (size_t k = 0; k < m; k++) s->order[k] = (int64_t)k;
 done:
-    free(ws);
     return status;
 }
 
 /* ---- triplets --------------------------------------------------------------------------------------------- */
 
-/* v_t; returns v_t'w. */
-static double values(const scml *s, int64_t t, const double *w, double *v)
+static void difference_of(const scml *s, int32_t pair, double *f)
 {
-    const bdml_constraints *c = s->c;
-    const double *a = COL(s->p, s->count, c->pi[c->far[t]]);
-    const double *b = COL(s->p, s->count, c->pj[c->far[t]]);
-    const double *e = COL(s->p, s->count, c->pi[c->near[t]]);
-    const double *f = COL(s->p, s->count, c->pj[c->near[t]]);
-    double margin = 0.0;
-    for (int k = 0; k < s->count; k++) {
-        double far = a[k] - b[k], near = e[k] - f[k];
-        v[k] = far * far - near * near;
-        margin += w[k] * v[k];
+    const double *a = COL(s->x, s->d, s->c->pi[pair]), *b = COL(s->x, s->d, s->c->pj[pair]);
+    for (int j = 0; j < s->d; j++) f[j] = a[j] - b[j];
+}
+
+/* v of the triplets number first .. first + some - 1 in the order (NULL: as they are listed), a column each. All n points along all
+ * directions would be many times the data: the differences of a batch are taken along them when they are needed, by one product. */
+static void values(const scml *s, const int64_t *order, int64_t first, int some)
+{
+    int count = s->count, d = s->d;
+    for (int k = 0; k < some; k++) {
+        int64_t t = order ? order[first + k] : first + k;
+        difference_of(s, s->c->far[t], COL(s->difference, d, 2 * k));
+        difference_of(s, s->c->near[t], COL(s->difference, d, 2 * k + 1));
     }
-    return margin;
+    bdml_la_gemm('T', 'N', count, 2 * some, d, 1.0, s->u, d, s->difference, d, 0.0, s->along,
+                 count);
+    for (int k = 0; k < some; k++) {
+        const double *far = COL(s->along, count, 2 * k), *near = COL(s->along, count, 2 * k + 1);
+        double *v = COL(s->v, count, k);
+        for (int j = 0; j < count; j++) v[j] = far[j] * far[j] - near[j] * near[j];
+    }
+}
+
+static int batch_from(const scml *s, int64_t first)
+{
+    return (int)BDML_MIN((int64_t)BATCH, s->c->m - first);
 }
 
 /* Directions in units of their own, and beta. False when w = 0 is best. */
 static bool set_units(scml *s, double share)
 {
     double m = (double)s->c->m, most = 0.0;
-    for (int64_t t = 0; t < s->c->m; t++) {
-        const double *a = COL(s->p, s->count, s->c->pi[s->c->far[t]]);
-        const double *b = COL(s->p, s->count, s->c->pj[s->c->far[t]]);
-        for (int k = 0; k < s->count; k++) s->unit[k] += (a[k] - b[k]) * (a[k] - b[k]) / m;
+    int count = s->count, d = s->d;
+    for (int64_t first = 0; first < s->c->m; first += BATCH) {
+        int some = batch_from(s, first);
+        values(s, NULL, first, some);
+        for (int k = 0; k < some; k++)
+            for (int j = 0; j < count; j++) {
+                double far = COL(s->along, count, 2 * k)[j];
+                s->unit[j] += far * far / m;
+                s->sum[j] += COL(s->v, count, k)[j] / m;
+            }
     }
-    for (int k = 0; k < s->count; k++)
-        s->unit[k] = s->unit[k] > 0.0 ? sqrt(s->unit[k]) : INFINITY; /* takes no part */
-    for (int64_t i = 0; i < s->n; i++)
-        for (int k = 0; k < s->count; k++) COL(s->p, s->count, i)[k] /= s->unit[k];
-    for (int64_t t = 0; t < s->c->m; t++) {
-        values(s, t, s->w, s->v);
-        for (int k = 0; k < s->count; k++) s->sum[k] += s->v[k] / m;
+    for (int j = 0; j < count; j++) {
+        s->unit[j] = s->unit[j] > 0.0 ? sqrt(s->unit[j]) : INFINITY; /* takes no part */
+        for (int i = 0; i < d; i++) COL(s->u, d, j)[i] /= s->unit[j];
+        most = BDML_MAX(most, s->sum[j] / s->unit[j] / s->unit[j]);
     }
-    for (int k = 0; k < s->count; k++) most = BDML_MAX(most, s->sum[k]);
     s->beta = share * most;
-    memset(s->sum, 0, sizeof *s->sum * (size_t)s->count);
+    memset(s->sum, 0, sizeof *s->sum * (size_t)count);
     return most > 0.0;
 }
 
@@ -136,12 +155,14 @@ static bool run_epoch(scml *s, bdml_rng *rng, int64_t *steps)
     bdml_rng_shuffle(rng, s->c->m, s->order);
     for (int64_t first = 0; first < s->c->m; first += BATCH) {
         if (first > 0 && first % BATCHES == 0 && bdml_time_is_up(s->h)) return false;
-        int64_t last = BDML_MIN(first + BATCH, s->c->m);
+        int some = batch_from(s, first);
         memset(s->slope, 0, sizeof *s->slope * (size_t)s->count);
-        for (int64_t k = first; k < last; k++) {
-            if (values(s, s->order[k], s->w, s->v) >= 1.0) continue;
-            s->missed[s->order[k]]++;
-            for (int j = 0; j < s->count; j++) s->slope[j] -= s->v[j] / BATCH;
+        values(s, s->order, first, some);
+        for (int k = 0; k < some; k++) {
+            const double *v = COL(s->v, s->count, k);
+            if (bdml_la_dot(s->count, v, s->w) >= 1.0) continue;
+            s->missed[s->order[first + k]]++;
+            for (int j = 0; j < s->count; j++) s->slope[j] -= v[j] / BATCH;
         }
         ++*steps;
         for (int j = 0; j < s->count; j++) {
@@ -158,7 +179,12 @@ static bool run_epoch(scml *s, bdml_rng *rng, int64_t *steps)
 static void look_at(scml *s)
 {
     double m = (double)s->c->m, f = 0.0;
-    for (int64_t t = 0; t < s->c->m; t++) f += BDML_MAX(1.0 - values(s, t, s->w, s->v), 0.0) / m;
+    for (int64_t first = 0; first < s->c->m; first += BATCH) {
+        int some = batch_from(s, first);
+        values(s, NULL, first, some);
+        for (int k = 0; k < some; k++)
+            f += BDML_MAX(1.0 - bdml_la_dot(s->count, COL(s->v, s->count, k), s->w), 0.0) / m;
+    }
     for (int k = 0; k < s->count; k++) f += s->beta * s->w[k];
     if (f >= s->f) return;
     s->f = f;
@@ -190,15 +216,14 @@ static bdml_status solve(scml *s, const bdml_options *o, bdml_stopping *stop)
         BDML_TRY(bdml_progress(s->h, "scml", stop->iterations, most));
         if (!run_epoch(s, &rng, &steps)) { /* what it came to counts, but proves nothing */
             look_at(s);
+            stop->iterations += s->f < 1.0;
             break;
         }
         look(s, ++stop->iterations);
     }
     stop->objective = s->f;
     if (!(s->f < 1.0) && bdml_time_is_up(s->h))
-        return bdml_fail(s->h, BDML_ERR_CANCELLED,
-                         "the time limit was over before scml had weights that are better than "
-                         "none");
+        return bdml_time_check(s->h, "scml"); /* no weights that are better than none */
     return BDML_OK;
 }
 
@@ -263,5 +288,5 @@ done:
     free_scml(&s);
     free(u.u);
     bdml_free_constraints(mined);
-    return status;
+    return bdml_start_if_late(h, status, model);
 }

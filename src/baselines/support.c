@@ -16,24 +16,30 @@ bdml_status bdml_need_classes(bdml_handle *h, const bdml_training *t, const char
                      (long long)t->n);
 }
 
-bdml_status bdml_keep_euclidean(bdml_handle *h, const char *method, bdml_model *model)
+/* The distance of the prepared points as they are. */
+static bdml_status set_identity(bdml_handle *h, bdml_model *model)
 {
     bdml_status status = BDML_OK;
     size_t d = (size_t)model->d;
     double *l = NULL;
 
+    BDML_NEW(h, l, d * d);
+    for (size_t j = 0; j < d; j++) l[j * d + j] = 1.0;
+    status = bdml_model_set_map(h, model, model->d, l);
+done:
+    free(l);
+    return status;
+}
+
+bdml_status bdml_keep_euclidean(bdml_handle *h, const char *method, bdml_model *model)
+{
     bdml_log(
         h, BDML_LOG_WARNING,
         "%s: in no direction are impostors farther than targets on the whole, so M = 0 would be "
         "best; nothing was learned, and the Euclidean distance of the prepared points is kept",
         method);
-    BDML_NEW(h, l, d * d);
-    for (size_t j = 0; j < d; j++) l[j * d + j] = 1.0;
-    BDML_GO(bdml_model_set_map(h, model, model->d, l));
-    status = bdml_model_tell(h, model, "nothing_learned", json_true());
-done:
-    free(l);
-    return status;
+    BDML_TRY(set_identity(h, model));
+    return bdml_model_tell(h, model, "nothing_learned", json_true());
 }
 
 static json_t *number(double v)
@@ -48,6 +54,17 @@ bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_s
                   "wanted", number(s->wanted), "converged", (int)(s->reached <= s->wanted),
                   "iterations", (json_int_t)s->iterations, "objective", number(s->objective));
     return bdml_model_tell(h, model, "stopping", o);
+}
+
+bdml_status bdml_start_if_late(bdml_handle *h, bdml_status status, bdml_model *model)
+{
+    /* a user who stops it does not want a model: bdml_deadline_check and bdml_time_check say that it was the clock */
+    bool late = status == BDML_ERR_CANCELLED && !h->leaving && bdml_time_is_up(h) &&
+                strstr(h->error, "the time limit");
+    if (!late) return status;
+    BDML_TRY(set_identity(h, model));
+    const bdml_stopping stopping = {"time limit, before a first step", INFINITY, 0.0, 0, INFINITY};
+    return bdml_record_stopping(h, model, &stopping);
 }
 
 bdml_status bdml_learn_map(bdml_handle *h, int q, int d, double *l, bdml_smooth_fn fn, void *user,

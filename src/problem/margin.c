@@ -246,6 +246,14 @@ done:
     return status;
 }
 
+/* As `allocate` has it. */
+double bdml_margin_bytes(const bdml_handle *h, double points, double pairs, int d)
+{
+    double per_point = 2.0 * 8.0 * d + 8.0 + 3 * 4.0, per_pair = 8 * 4.0 + 2 * 8.0;
+    double tiles = 8.0 * bdml_threads(h) * 2.0 * BDML_MARGIN_TILE * d;
+    return points * per_point + pairs * per_pair + 8.0 * most_parts(d) * d * d + tiles;
+}
+
 bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                             const bdml_constraints *c, bdml_margin **out)
 {

@@ -273,6 +273,8 @@ bdml_status bdml_margin_new(bdml_handle *h, int64_t n, int d, const double *x, i
                             const bdml_constraints *c,
                             bdml_margin **out); /* c borrowed, x copied */
 void bdml_margin_free(bdml_margin *op);
+/* Memory of the operator over so many points and pairs, in bytes. */
+double bdml_margin_bytes(const bdml_handle *h, double points, double pairs, int d);
 
 /* The constraints are a part of those of a problem that is split over the ranks of comm, borrowed, all of which call this: the points
  * are placed as those of one rank would be. own: of each row, 1 on one of the ranks that have it, which it then counts for; NULL: on all. */

@@ -263,6 +263,7 @@ bdml_status bdml_inner_step(bdml_engine *e, const double *g);
 
 /* newton.c: proximal points by semismooth Newton */
 bdml_status bdml_newton_init(bdml_engine *e);
+double bdml_newton_bytes(double m, int d); /* what it takes; see bdml_solve_bytes */
 void bdml_newton_free(bdml_newton *n);
 bool bdml_newton_pays(const bdml_engine *e); /* time to change over? */
 bdml_status bdml_newton_round(bdml_engine *e);
@@ -271,6 +272,7 @@ bool bdml_newton_again(bdml_newton *n, double gap);
 
 /* quadratic.c: second order where the objective is piecewise quadratic and matrices are small */
 bdml_status bdml_quadratic_init(bdml_engine *e);
+double bdml_quadratic_bytes(int d);
 void bdml_quadratic_free(bdml_quadratic *p);
 bool bdml_quadratic_pays(const bdml_engine *e); /* time to change over? */
 bdml_status bdml_quadratic_round(bdml_engine *e);

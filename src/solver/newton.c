@@ -82,6 +82,12 @@ done:
     return status;
 }
 
+double bdml_newton_bytes(double m, int d)
+{
+    double room = BDML_MIN((double)MOST_ROOM, m);
+    return 8.0 * (BDML_MAX((double)STRIPE, d * room) + 2.0 * room * room + 3.0 * d * room);
+}
+
 void bdml_newton_free(bdml_newton *n)
 {
     double *arrays[] = {n->V,       n->H,         n->factor,   n->far,   n->near, n->raw,

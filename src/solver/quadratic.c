@@ -57,6 +57,12 @@ done:
     return status;
 }
 
+double bdml_quadratic_bytes(int d)
+{
+    double n = 0.5 * d * (d + 1.0);
+    return n > MOST_WIDTH ? 0.0 : 8.0 * (2.0 * n * n + n * BLOCK + 8.0 * n);
+}
+
 void bdml_quadratic_free(bdml_quadratic *p)
 {
     double *arrays[] = {p->m,  p->s,      p->x, p->x_old,  p->z,     p->hx,

@@ -163,6 +163,10 @@ const double *bdml_problem_held(const bdml_problem *p, int64_t *ld, const bdml_c
  * r is filled anew; free it after BDML_OK. */
 bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve_settings *s,
                                bdml_solve_result *r);
+/* Memory of a problem in d dimensions and of its solve, in bytes: m constraints over so many pairs of points.
+ * smooth: the loss is the squared hinge. */
+double bdml_solve_bytes(const bdml_handle *h, double points, double pairs, double m, int d,
+                        bool smooth);
 int64_t bdml_problem_constraints(const bdml_problem *p);
 /* One number for points, constraints, objective and settings (but limits): what a state is tied to. */
 uint64_t bdml_problem_fingerprint(const bdml_problem *p, const bdml_solve_settings *s);

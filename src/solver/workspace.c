@@ -95,3 +95,13 @@ void bdml_engine_free(bdml_engine *e)
     bdml_matrices_free(&e->X);
     memset(e, 0, sizeof *e);
 }
+
+double bdml_solve_bytes(const bdml_handle *h, double points, double pairs, double m, int d,
+                        bool smooth)
+{
+    /* the vectors, the two lists, and what the result keeps: y, and of one of both kinds of steps */
+    double per_constraint = 8.0 * (VECTORS + 3) + (smooth ? 8.0 : 0.0);
+    double matrices = 8.0 * (MATRICES + 10) * d * d;
+    double second = smooth ? bdml_quadratic_bytes(d) : bdml_newton_bytes(m, d);
+    return bdml_margin_bytes(h, points, pairs, d) + m * per_constraint + matrices + second;
+}

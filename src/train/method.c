@@ -1,5 +1,55 @@
-/* method.c - the method bdml: a plan, and its fit. */
+/* method.c - the method bdml: what it needs, a plan, and its fit. */
 #include "train/plan.h"
+
+/* Constraints and pairs of the last problem at most, and the bytes of a fold of the choice. */
+static void count(const bdml_options *o, double n, const bdml_constraints *given, double *m,
+                  double *pairs, double *choice)
+{
+    const bdml_mining how = bdml_mining_from_options(o);
+    *choice = 0.0;
+    if (given) {
+        *m = (double)given->m;
+        *pairs = (double)given->pairs;
+    } else if (bdml_constraint_files_given(&o->constraints) || bdml_plan_is_stated(o)) {
+        *m = n * how.impostors * (how.kind == BDML_KIND_PAIR ? 1 : how.targets);
+        *pairs = n * (how.targets + how.impostors);
+    } else {
+        bdml_recipe_most(n, m, pairs, choice);
+    }
+}
+
+bdml_status bdml_proof_fits(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                            const bdml_constraints *given)
+{
+    enum {
+        EACH = 640
+    }; /* bytes of a constraint in the certificate, as text and as it is read: MNIST, 750,000 of them */
+    char what[128];
+    double m, pairs, choice, held = (double)bdml_spread_held(data->over, data->n);
+    count(o, (double)data->n, given, &m, &pairs, &choice);
+    snprintf(what, sizeof what, "the proof of what bdml learns from %lld rows of %d columns",
+             (long long)data->n, data->d);
+    return bdml_memory_check(h, 8.0 * held * data->d + EACH * m, true, what,
+                             "fewer rows, or fewer --targets or --impostors");
+}
+
+/* How much the choice and the problem after it come to depends on what is chosen: this is the most that either was seen to take.
+ * tests/test_method_limit.c holds it against what is taken. */
+bdml_need bdml_need_bdml(const bdml_handle *h, const bdml_options *o, const bdml_training *t)
+{
+    double n = (double)t->n, square = 8.0 * t->d * t->d, held = (double)bdml_training_held(t);
+    double m, pairs, choice;
+    count(o, n, t->constraints, &m, &pairs, &choice);
+    /* the constraints, those of the pass before, and the lists that they are built of */
+    double listed = m * (2.0 * 8.0 + 46.0) + pairs * (2.0 * 8.0 + 60.0);
+    double solver = bdml_solve_bytes(h, 0.0, 0.0, 0.0, t->d, true);
+    double rows = 2.0 * 8.0 * held * t->d + listed - solver +
+                  bdml_solve_bytes(h, BDML_MIN(n, 2.0 * pairs), pairs, m, t->d, true);
+    return (bdml_need){.rows = rows,
+                       .fixed =
+                           solver + 40.0 * square + BDML_MAX(choice * bdml_threads(h) - rows, 0.0),
+                       .blocks = 8.0 * held * t->d + 600.0 * held};
+}
 
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)

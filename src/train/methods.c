@@ -7,10 +7,11 @@ static const bdml_method methods[] = {
     {"bdml",
      "bounded distortion, certified: soft triplets with K chosen by cross-validation, or the "
      "problem that the settings state",
-     BDML_USES_LABELS | BDML_USES_PAIRS | BDML_USES_TRIPLETS, bdml_fit_bdml, NULL},
-#define BDML_METHOD(name, function, uses, help) {name, help, uses, bdml_fit_##function, NULL},
+     BDML_USES_LABELS | BDML_USES_PAIRS | BDML_USES_TRIPLETS, bdml_need_bdml, bdml_fit_bdml, NULL},
+#define BDML_METHOD(name, function, uses, help) \
+    {name, help, uses, bdml_need_##function, bdml_fit_##function, NULL},
 #define BDML_CLASSIFIER(name, function, uses, help) \
-    {name, help, uses, NULL, bdml_classify_##function},
+    {name, help, uses, NULL, NULL, bdml_classify_##function},
 #include "baselines/methods.def"
 #undef BDML_METHOD
 #undef BDML_CLASSIFIER

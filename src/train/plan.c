@@ -73,7 +73,7 @@ static void set_caps(bdml_plan *p, int count, const double *K)
 /* The standard error of a difference over fewer classes than MANY_CLASSES is too uncertain itself to change a space by. */
 enum { MANY_CLASSES = 10 };
 /* More rows than these have something to say about the metric that some hundreds of anchors do not (docs/recipe.md). */
-enum { MANY_ROWS = 5000 };
+enum { MANY_ROWS = BDML_MANY_ROWS };
 /* References that are made round by round are too dear, and too dear to be made again by plain loops, beyond these. */
 enum { MANY_COLUMNS = 500 };
 /* The best cap grows with the rows. Of more than these the choice sees less than half (part.c), and K = 3, which does as well as larger

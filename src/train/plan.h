@@ -497,7 +497,14 @@ bdml_status bdml_fit_plan(bdml_handle *h, bdml_plan *plan, const bdml_training *
 /* A metric of the rank that the setting "rank" says (lowrank.c). */
 bdml_status bdml_fit_lowrank(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
                              bdml_model *model);
+enum { BDML_MANY_ROWS = 5000 };
+/* Constraints and pairs of the recipe's last problem on n rows at most, and the bytes that a fold of the choice takes (fit.c). */
+void bdml_recipe_most(double n, double *m, double *pairs, double *choice);
+/* BDML_ERR_MEMORY when the proof of the claim would take more memory than there is for it: asked before anything is learned. */
+bdml_status bdml_proof_fits(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
+                            const bdml_constraints *given);
 /* The method (method.c). */
+bdml_need bdml_need_bdml(const bdml_handle *h, const bdml_options *o, const bdml_training *t);
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model);
 

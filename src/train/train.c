@@ -59,6 +59,29 @@ static bdml_status tell_origin(bdml_handle *h, const bdml_options *o, bool given
     return bdml_model_tell(h, model, "constraints", json_string(origin));
 }
 
+bdml_status bdml_fit_within(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                            const bdml_training *t, bdml_model *model)
+{
+    char what[128], bytes[BDML_BYTES_SIZE];
+    double before;
+    bdml_need need = method->need(h, o, t);
+    snprintf(what, sizeof what, "method %s on %" PRId64 " rows of %d columns", method->name,
+             bdml_training_held(t), t->d);
+    BDML_TRY(bdml_memory_take(h, &need, what, bdml_training_held(t), &before));
+    bdml_log(h, BDML_LOG_INFO, "%s takes about %s of memory beside the data", what,
+             bdml_bytes_text(h->memory_estimate, bytes));
+    bdml_status status = method->fit(h, o, t, model);
+    bdml_memory_release(h, before);
+    return status;
+}
+
+/* Whether an iterative method got anywhere. */
+static bool has_steps(const bdml_model *model)
+{
+    const json_t *steps = json_object_get(json_object_get(model->info, "stopping"), "iterations");
+    return !json_is_integer(steps) || json_integer_value(steps) > 0;
+}
+
 static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_method *method,
                          const bdml_dataset *data, const bdml_constraints *given,
                          const bdml_domain *target, bdml_model **out)
@@ -84,10 +107,11 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
     bdml_training t = {data->n, d, x, data->y, data->classes, given, target, data->over};
     h->stop_by = bdml_time_share(h, method->fit == bdml_fit_bdml ? SOLVE_BY : FIT_BY);
-    BDML_GO(method->fit(h, o, &t, model));
+    BDML_GO(bdml_fit_within(h, o, method, &t, model));
     if (bdml_time_is_up(h))
-        bdml_log(h, BDML_LOG_WARNING, "the time limit ended method %s with the best so far",
-                 method->name);
+        bdml_log(h, BDML_LOG_WARNING, "the time limit ended method %s with %s", method->name,
+                 has_steps(model) ? "the best so far"
+                                  : "what it starts from: there was no time for a first step");
     bdml_deadline_lift(h);
     bdml_yes_no_auto keep = (bdml_yes_no_auto)o->train.keep_points.value;
     if (!target) BDML_GO(bdml_model_keep_points(h, keep, model, data->over, data->n, x, data->y));
@@ -190,6 +214,7 @@ static bdml_status train_with(bdml_handle *h, const bdml_options *o, const bdml_
     if (!method) return BDML_ERR_ARGUMENT;
     if (data->source && learns_from_classes(o, method, constraints))
         BDML_TRY(bdml_dataset_need_classes(h, data)); /* said in the words of the file */
+    if (method->fit == bdml_fit_bdml) BDML_TRY(bdml_proof_fits(h, o, data, constraints));
     BDML_TRY(bdml_checkpoint_open(h, o, data));
     double deadline = h->deadline;
     bdml_status status = bdml_train_method(h, o, method, data, constraints, out);

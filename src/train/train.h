@@ -9,6 +9,8 @@
 typedef struct bdml_method {
     const char *name, *help;
     int uses; /* BDML_USES_... */
+    /* Memory that fit will take beside the data; NULL: of a classifier. */
+    bdml_need (*need)(const bdml_handle *h, const bdml_options *o, const bdml_training *t);
     bdml_status (*fit)(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                        bdml_model *model);
     /* Instead of fit, a method that is no metric: classes of n rows of the target domain. */
@@ -19,6 +21,9 @@ typedef struct bdml_method {
 const bdml_method *bdml_method_at(int i); /* NULL when i is out of range */
 /* The method of that name, or NULL with BDML_ERR_ARGUMENT and the list of names on the handle. */
 const bdml_method *bdml_method_find(bdml_handle *h, const char *name, size_t length);
+/* Its fit, unless it would take more memory than the setting "memory" allows: that is told before it begins. */
+bdml_status bdml_fit_within(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                            const bdml_training *t, bdml_model *model);
 /* Train with this method whatever the setting says, without checkpoints. */
 bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_method *method,
                               const bdml_dataset *data, const bdml_constraints *constraints,
