@@ -83,22 +83,27 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
     return bdml_problem_build(h, comm, d, &own, objective, form_of(diagonal), true, out);
 }
 
-bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
-                                    const double *x, int64_t ld, const bdml_constraints *c,
+bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n,
+                                    const bdml_rows *rows, const bdml_constraints *c,
                                     const double *objective, bool diagonal, bdml_problem **out)
 {
     bdml_status status = BDML_OK;
     bdml_share share = {0};
     double *own = NULL;
+    int d = rows->d;
 
-    if (h->comm->size == 1) return bdml_problem_new(h, n, d, x, ld, c, objective, diagonal, out);
+    if (h->comm->size == 1 && !rows->made)
+        return bdml_problem_new(h, n, d, rows->x, rows->ld, c, objective, diagonal, out);
     *out = NULL;
     BDML_GO(bdml_share_make(h, h->comm, c, &share));
     BDML_NEW(h, own, (size_t)share.c->n * (size_t)d);
-    BDML_GO(bdml_spread_fetch(h, over, d, x, ld, share.c->n, share.row, own));
+    if (over)
+        BDML_GO(bdml_spread_fetch(h, over, d, rows->x, rows->ld, share.c->n, share.row, own));
+    else
+        bdml_rows_copy(rows, share.c->n, share.row, 0, own);
     const bdml_statement here = {share.c->n, own, d, share.c, share.own};
     BDML_GO(bdml_problem_build(h, h->comm, d, &here, objective, form_of(diagonal), true, out));
-    (*out)->stated = (bdml_statement){n, over ? NULL : x, ld, c, NULL};
+    (*out)->stated = (bdml_statement){n, over ? NULL : rows->x, rows->ld, c, NULL};
     (*out)->share = share;
     (*out)->share_x = own;
     share = (bdml_share){0};

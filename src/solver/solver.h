@@ -137,10 +137,10 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
                                    const double *x, int64_t ld, const bdml_constraints *c,
                                    const double *objective, bool diagonal, bdml_problem **out);
 /* The problem of bdml_problem_new, all of which every rank of the handle knows: each holds its share of the constraints
- * (problem/problem.h), and copies of the rows that these name where rows are dealt out (x: those of this rank; over NULL: all
- * are here). Multipliers, proofs and states are those of all. */
-bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
-                                    const double *x, int64_t ld, const bdml_constraints *c,
+ * (problem/problem.h), and copies of the rows that these name where rows are dealt out (rows: those of this rank; over NULL: all
+ * are here) or made when they are asked for. Multipliers, proofs and states are those of all. */
+bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, int64_t n,
+                                    const bdml_rows *rows, const bdml_constraints *c,
                                     const double *objective, bool diagonal, bdml_problem **out);
 /* Never reduced to the span of the data. */
 bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
