@@ -39,7 +39,18 @@ typedef struct checker {
     /* The library's: the scatter of all rows (scatter.c), dim x dim, made from the data themselves. The certificate then
      * states the rows in pairs alone. NULL: made from the rows stated, which are all. */
     const ball *scatter;
+    /* The library's: the numbers of the rows in pairs, from the data themselves. The certificate then names these rows and leaves
+     * their numbers out. NULL: they stand in it. */
+    const struct given *given;
 } checker;
+
+/* Rows that are somebody else's, by their places in the certificate. */
+typedef struct given {
+    const double *(*at)(void *user, size_t from, size_t rows); /* numbers, until the next call */
+    const void *(*bytes)(void *user, size_t place); /* of one row as it is held, `size` of them: */
+    size_t size;                                    /* the same bytes are the same numbers */
+    void *user;
+} given;
 
 /* Before a loop whose turns do not depend on each other, neither refuse nor take memory; k is the checker. Every number comes out of one
  * turn, so that the bits do not depend on the threads. The program bdml-check is compiled without. */
@@ -96,7 +107,7 @@ typedef struct certificate {
     double *basis, *reference;
     size_t rows;
     int64_t *row;   /* numbers in the data file, ascending */
-    double *x;      /* rows x columns */
+    double *x;      /* rows x columns; NULL: they are given */
     int64_t *label; /* of each row, or NULL */
     size_t pairs;
     size_t *pi, *pj; /* positions in row */
@@ -111,6 +122,10 @@ typedef struct certificate {
 } certificate;
 
 void check_read(checker *k, FILE *f, certificate *c);
+/* The numbers of so many rows, at most check_lot(c) where they are given, until the next call. */
+const double *check_rows_at(const checker *k, const certificate *c, size_t from, size_t rows);
+/* Rows that are looked at together. */
+size_t check_lot(const certificate *c);
 
 /* ---- dots.c ------------------------------------------------------------------------------------- */
 

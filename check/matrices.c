@@ -9,14 +9,22 @@
 /* A row or a pair with what makes it equal to others. */
 typedef struct entry {
     size_t place, i, j;
-    const double *x;
-    size_t columns;
+    const void *bytes; /* of the row's numbers */
+    size_t size;
 } entry;
 
 static int by_values(const void *a, const void *b)
 {
     const entry *p = a, *q = b;
-    return memcmp(p->x, q->x, p->columns * sizeof *p->x);
+    return memcmp(p->bytes, q->bytes, p->size);
+}
+
+/* The first of equal rows stands for them all. */
+static int by_values_and_place(const void *a, const void *b)
+{
+    const entry *p = a, *q = b;
+    int order = by_values(a, b);
+    return order != 0 ? order : (p->place > q->place) - (p->place < q->place);
 }
 
 static int by_rows(const void *a, const void *b)
@@ -33,9 +41,12 @@ void check_merge_pairs(state *s)
     const certificate *c = s->c;
     size_t *point = check_take(s->k, c->rows, sizeof *point);
     entry *e = check_take(s->k, c->rows > c->pairs ? c->rows : c->pairs, sizeof *e);
+    const given *g = s->k->given;
     for (size_t i = 0; i < c->rows; i++)
-        e[i] = (entry){.place = i, .x = c->x + i * c->columns, .columns = c->columns};
-    qsort(e, c->rows, sizeof *e, by_values);
+        e[i] = (entry){.place = i,
+                       .bytes = g ? g->bytes(g->user, i) : c->x + i * c->columns,
+                       .size = g ? g->size : c->columns * sizeof *c->x};
+    qsort(e, c->rows, sizeof *e, by_values_and_place);
     for (size_t i = 0; i < c->rows; i++)
         point[e[i].place] =
             i > 0 && by_values(e + i, e + i - 1) == 0 ? point[e[i - 1].place] : e[i].place;

@@ -6,12 +6,25 @@
  * may be taken off first: near the mean of the rows, nothing cancels that the data do not cancel. */
 #include "check.h"
 
+size_t check_lot(const certificate *c)
+{
+    enum { NUMBERS = 1 << 20, LEAST = 64 };
+    size_t rows = NUMBERS / c->columns;
+    return rows > LEAST ? rows : LEAST;
+}
+
+const double *check_rows_at(const checker *k, const certificate *c, size_t from, size_t rows)
+{
+    return k->given ? k->given->at(k->given->user, from, rows) : c->x + from * c->columns;
+}
+
 double *check_centre(checker *k, const certificate *c)
 {
     double *centre = check_take(k, c->columns, sizeof *centre);
-    for (size_t i = 0; i < c->rows; i++)
-        for (size_t j = 0; j < c->columns; j++)
-            centre[j] += c->x[i * c->columns + j] / (double)c->rows;
+    for (size_t i = 0; i < c->rows; i++) {
+        const double *x = check_rows_at(k, c, i, 1);
+        for (size_t j = 0; j < c->columns; j++) centre[j] += x[j] / (double)c->rows;
+    }
     for (size_t j = 0; j < c->columns; j++)
         if (!isfinite(centre[j])) centre[j] = 0.0;
     return centre;
@@ -73,7 +86,11 @@ ball *check_points(checker *k, const certificate *c)
 {
     const pointer p = check_pointer(k, c, check_centre(k, c));
     ball *v = check_take(k, c->rows * c->basis_rows, sizeof *v);
-    check_point(k, &p, c->rows, c->x, v);
+    size_t lot = check_lot(c);
+    for (size_t from = 0; from < c->rows; from += lot) {
+        size_t rows = c->rows - from < lot ? c->rows - from : lot;
+        check_point(k, &p, rows, check_rows_at(k, c, from, rows), v + from * c->basis_rows);
+    }
     return v;
 }
 

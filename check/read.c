@@ -327,7 +327,7 @@ static void read_rows(reader *r, certificate *c)
     c->rows = integer(r, "rows", c->data_rows);
     if (c->rows > SIZE_MAX / 64 / c->columns) check_refuse(r->k, "rows: too many numbers");
     c->row = room(r, c->rows, sizeof *c->row);
-    c->x = room(r, c->rows * c->columns, sizeof *c->x);
+    if (!r->k->given) c->x = room(r, c->rows * c->columns, sizeof *c->x);
     for (size_t i = 0; i < c->rows; i++) {
         c->row[i] = (int64_t)integer(r, "number of a row", INT32_MAX);
         if (c->row[i] >= (int64_t)c->data_rows)
@@ -336,8 +336,15 @@ static void read_rows(reader *r, certificate *c)
         if (i > 0 && c->row[i] <= c->row[i - 1])
             check_refuse(r->k, "line %zu: row %lld is not in ascending order", r->line,
                          (long long)c->row[i]);
-        for (size_t j = 0; j < c->columns; j++)
-            c->x[i * c->columns + j] = number(r, "value of a row");
+        const double *x = r->k->given ? check_rows_at(r->k, c, i, 1) : NULL;
+        for (size_t j = 0; j < c->columns; j++) {
+            if (!x)
+                c->x[i * c->columns + j] = number(r, "value of a row");
+            else if (!isfinite(x[j]))
+                check_refuse(r->k, "row %lld, column %zu is not a finite number",
+                             (long long)c->row[i], j);
+        }
+        if (x) check_pause(r->k);
     }
     expect(r, "classes");
     if (strcmp(next_token(r), "none") == 0) {

@@ -61,7 +61,7 @@ typedef struct differences {
 
 static inline differences differences_of(bdml_handle *h, const bdml_dataset *data)
 {
-    bdml_training t = {data->n, data->d, data->x, data->y, data->classes, NULL, NULL, NULL};
+    bdml_training t = {data->n, data->d, data->x, data->y, data->classes, NULL, NULL, NULL, NULL};
     bdml_lists lists;
     check_ok(h, bdml_pairs_choose(h, &h->options, "test", &t, &lists));
     differences out = {.d = data->d, .similar = lists.target.count};

@@ -111,7 +111,7 @@ static void best_of_all_partitions(void **state)
             for (int i = 0; i < N; i++, rest /= 3) group[i] = rest % 3;
             best = fmin(best, energy_of(N, D, x, K, group));
         }
-        const bdml_rows rows = {N, D, D, x, NULL, 0};
+        const bdml_rows rows = {N, D, D, x, NULL, 0, NULL};
         check_ok(h, bdml_kmeans(h, &rows, K, 1, group, &got));
         check_close(got, best, 1e-12);
         check_close(energy_of(N, D, x, K, group), got, 1e-12);
@@ -131,7 +131,7 @@ static void planted_groups(void **state)
         y[i] = i % K;
         for (int j = 0; j < D; j++) x[i * D + j] = 9.0 * ((y[i] >> j) & 1) + bdml_rng_normal(&r);
     }
-    const bdml_rows rows = {N, D, D, x, y, K};
+    const bdml_rows rows = {N, D, D, x, y, K, NULL};
     check_ok(h, bdml_kmeans(h, &rows, K, 1, group, &energy));
     check_ok(h, bdml_compare_groups(h, N, K, y, K, group, &got));
     assert_true(got.nmi > 0.999 && got.ari > 0.999); /* 9 deviations apart in each coordinate */
@@ -145,7 +145,7 @@ static void few_different_points(void **state)
 {
     bdml_handle *h = *state;
     const double x[] = {0, 0, 0, 0, 1, 1, 5, 5};
-    const bdml_rows rows = {8, 1, 1, x, NULL, 0};
+    const bdml_rows rows = {8, 1, 1, x, NULL, 0, NULL};
     double energy;
     for (int k = 1; k <= 8; k++) {
         int32_t group[8];

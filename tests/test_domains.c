@@ -272,7 +272,7 @@ static void test_mmdt(void **state)
     domains m;
     make_domains(&m);
     bdml_domain target = {12, &m.xt[0][0], m.yt};
-    bdml_training t = {18, 3, &m.xs[0][0], m.ys, 3, NULL, &target, NULL};
+    bdml_training t = {18, 3, &m.xs[0][0], m.ys, 3, NULL, &target, NULL, NULL};
     bdml_mmdt_settings s = {.source = 1, .target = 2, .gap = 1e-7, .change = 1e-6};
     double last = INFINITY;
     for (s.turns = 1; s.turns <= 6; s.turns++) {

@@ -70,9 +70,10 @@ static void *solve_part(void *user)
 {
     job *j = user;
     const toy *P = j->shared ? j->shared : &j->part;
+    const bdml_rows rows = {.n = P->n, .d = P->d, .ld = P->d, .x = P->x};
     bdml_problem *p;
-    j->status = j->shared ? bdml_problem_new_shared(j->h, NULL, j->split, P->n, P->d, P->x, P->d,
-                                                    P->c, NULL, j->diagonal, &p)
+    j->status = j->shared ? bdml_problem_new_shared(j->h, NULL, j->split, P->n, &rows, P->c, NULL,
+                                                    j->diagonal, &p)
                           : bdml_problem_new_split(j->h, &j->comm, P->n, P->d, P->x, P->d, P->c,
                                                    NULL, j->diagonal, &p);
     if (j->status == BDML_OK) j->status = bdml_problem_solve(j->h, p, j->s, &j->r);

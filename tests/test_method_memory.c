@@ -90,11 +90,11 @@ static void every_method(void **state)
     check_ok(h, bdml_constraints_from_arrays(h, N, N, pairs, N, apart, 0, NULL, &given));
     check_ok(h, bdml_dataset_from_arrays(h, N, D, x, D, label, &data));
     check_ok(h, bdml_set(h, "max-iter", "3"));
-    bdml_training classes = {N, D, x, y, 2, NULL, NULL, NULL};
-    bdml_training listed = {N, D, x, NULL, 0, given, NULL, NULL};
+    bdml_training classes = {N, D, x, y, 2, NULL, NULL, NULL, NULL};
+    bdml_training listed = {N, D, x, NULL, 0, given, NULL, NULL, NULL};
 
     bdml_domain target = {N, x, NULL};
-    bdml_training domains = {N, D, x, y, 2, NULL, &target, NULL};
+    bdml_training domains = {N, D, x, y, 2, NULL, &target, NULL, NULL};
 #define BDML_METHOD(name, function, uses, help)                                 \
     whole_or_error(h, name, bdml_fit_##function, data,                          \
                    (uses)&BDML_USES_DOMAINS                          ? &domains \

@@ -148,7 +148,7 @@ static void check_data(bdml_handle *h, const char *what, int64_t n, int d, const
 static void check_index(bdml_handle *h, const search_case *all)
 {
     enum { STEP = 7 };
-    const bdml_rows rows = {all->n, all->d, all->ld, all->x, all->label, 0};
+    const bdml_rows rows = {all->n, all->d, all->ld, all->x, all->label, 0, NULL};
     size_t width = (size_t)all->ldq, cells = (size_t)all->queries * width;
     double *moved = malloc(sizeof *moved * cells);
     int32_t want[STEP * 9], index[STEP * 9];
@@ -170,7 +170,7 @@ static void check_index(bdml_handle *h, const search_case *all)
             q.queries = STEP;
             q.q = moved + (size_t)i * width;
             q.query_label = all->query_label + i;
-            const bdml_rows asked = {STEP, q.d, q.ldq, q.q, q.query_label, 0};
+            const bdml_rows asked = {STEP, q.d, q.ldq, q.q, q.query_label, 0, NULL};
             plain_search(&q, want, want_distance);
             check_ok(h, bdml_index_query(h, in, &asked, q.which, q.k, index, distance));
             check_same("index", s, &q, index, distance, want, want_distance);
@@ -310,7 +310,7 @@ static void an_index_serves_many_searches(void **state)
         search_case all = {N, d, x, d, label, QUERIES, query, d, label, BDML_ANY_CLASS, 3};
         check_index(h, &all);
         /* for its own rows, under each restriction in turn, as one search for each */
-        const bdml_rows rows = {N, d, d, x, label, 0};
+        const bdml_rows rows = {N, d, d, x, label, 0, NULL};
         bdml_index *in;
         int32_t want[N * 3], index[N * 3];
         double want_distance[N * 3], distance[N * 3];
@@ -323,7 +323,7 @@ static void an_index_serves_many_searches(void **state)
             check_same("index", 0, &self, index, distance, want, want_distance);
         }
         check_fails(h,
-                    bdml_index_query(h, in, &(bdml_rows){1, d + 1, d + 1, x, label, 0},
+                    bdml_index_query(h, in, &(bdml_rows){1, d + 1, d + 1, x, label, 0, NULL},
                                      BDML_ANY_CLASS, 1, index, NULL),
                     BDML_ERR_ARGUMENT, "queries have");
         bdml_index_free(in);
@@ -561,7 +561,7 @@ static void a_guess_changes_nothing(void **state)
         for (int i = 0; i < ROWS * D; i++)
             x[i] = width * bdml_rng_normal(&r) + (kind ? i / D % 7 : 0);
         for (int i = 0; i < Q * D; i++) q[i] = x[i * 3] + 0.3 * width * bdml_rng_normal(&r);
-        const bdml_rows rows = {ROWS, D, D, x, NULL, 0}, asked = {Q, D, D, q, NULL, 0};
+        const bdml_rows rows = {ROWS, D, D, x, NULL, 0, NULL}, asked = {Q, D, D, q, NULL, 0, NULL};
         check_ok(h, bdml_knn_search(h, &h->options.neighbors, &rows, &asked, BDML_ANY_CLASS, K,
                                     right, NULL));
         for (int how = 0; how < 5; how++) {
@@ -603,7 +603,7 @@ static void errors_of_votes_by_hand(void **state)
     bdml_handle *h = *state;
     const double x[] = {0, 1, 2, 10, 11, 12}, at[] = {-1, 9, 2.4};
     const int32_t y[] = {0, 0, 1, 1, 1, 1}, is[] = {0, 1, 0};
-    const bdml_rows voters = {6, 1, 1, x, y, 2}, asked = {3, 1, 1, at, is, 2};
+    const bdml_rows voters = {6, 1, 1, x, y, 2, NULL}, asked = {3, 1, 1, at, is, 2, NULL};
     const int votes[] = {1, 3, 5, 100};
     const bdml_neighbor_options *o = &h->options.neighbors;
     int64_t wrong[4];

@@ -25,7 +25,7 @@ static void make_points(points *p, bool constant)
         x[2] = 0.01 * (z[2] - z[1]);
         x[3] = constant ? 7.0 : z[3] + 0.5 * z[2];
     }
-    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL, NULL};
+    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL, NULL, NULL};
 }
 
 static bdml_status make(bdml_handle *h, bdml_reference_kind kind, const bdml_training *t,
@@ -299,7 +299,7 @@ static void near_rows_of_many(void **state)
             x[i * D + j] = few[k * D + j];
         }
     }
-    const bdml_training all = {MANY, D, x, y, 3, NULL, NULL, NULL},
+    const bdml_training all = {MANY, D, x, y, 3, NULL, NULL, NULL, NULL},
                         part = {BDML_LOCAL_ROWS, D, few, few_y, 3, NULL, NULL, NULL};
     bdml_reference a, b;
     check_ok(h, make(h, BDML_REFERENCE_LOCAL, &all, &a));
@@ -308,7 +308,7 @@ static void near_rows_of_many(void **state)
     bdml_reference_free(&a);
     bdml_reference_free(&b);
     for (int i = 0; i < 3; i++) y[i] = i;
-    const bdml_training single = {3, D, few, y, 3, NULL, NULL, NULL};
+    const bdml_training single = {3, D, few, y, 3, NULL, NULL, NULL, NULL};
     assert_int_equal(make(h, BDML_REFERENCE_LOCAL, &single, &a), BDML_ERR_DATA);
     check_true(strstr(bdml_last_error(h), "two rows") != NULL);
 }

@@ -116,7 +116,7 @@ static void by_plain_loops(void **state)
         for (int k = 0; k < BDML_RANKING_MEASURES; k++) sum[k] += one[k];
         queries++;
     }
-    const bdml_rows rows = {N, D, D, x, y, CLASSES};
+    const bdml_rows rows = {N, D, D, x, y, CLASSES, NULL};
     bdml_ranking got;
     check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &got));
     assert_int_equal(got.queries, queries);
@@ -138,7 +138,7 @@ static void in_blocks(void **state)
         y[i] = i % 2;
         x[i] = y[i] + bdml_rng_normal(&r);
     }
-    const bdml_rows rows = {N, 1, 1, x, y, 2};
+    const bdml_rows rows = {N, 1, 1, x, y, 2, NULL};
     check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &whole));
     check_ok(h, bdml_set(h, "memory", "1"));
     assert_true(bdml_model_block(h, sizeof(int32_t) * N / 2) < N / 4);
@@ -156,7 +156,7 @@ static void equal_rows(void **state)
     int32_t y[N];
     for (int i = 0; i < N; i++)
         y[i] = i / 2; /* pairs: the other is at rank 1 for the first two only */
-    const bdml_rows rows = {N, 1, 1, x, y, N / 2};
+    const bdml_rows rows = {N, 1, 1, x, y, N / 2, NULL};
     bdml_ranking got;
     check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &got));
     check_close(got.measure[BDML_RECALL_1], 100.0 * 2 / N, 1e-12);
@@ -169,7 +169,7 @@ static void no_queries(void **state)
     bdml_handle *h = *state;
     double x[3] = {0, 1, 2};
     int32_t y[3] = {0, 1, 2};
-    const bdml_rows rows = {3, 1, 1, x, y, 3};
+    const bdml_rows rows = {3, 1, 1, x, y, 3, NULL};
     bdml_ranking got;
     check_ok(h, bdml_rank(h, &h->options.neighbors, &rows, NULL, NULL, &got));
     assert_int_equal(got.queries, 0);
@@ -336,7 +336,7 @@ static void as_by_hand(void **state)
                 int q = bdml_model_output_dimension(model);
                 double *z = malloc(sizeof *z * (size_t)rows->n * (size_t)q);
                 check_ok(h, bdml_transform(h, model, rows->n, rows->x, rows->d, z));
-                bdml_rows mapped = {rows->n, q, q, z, rows->y, rows->classes};
+                bdml_rows mapped = {rows->n, q, q, z, rows->y, rows->classes, NULL};
                 check_ok(h, bdml_rank(h, &h->options.neighbors, &mapped, NULL, NULL, &want));
                 for (int k = 0; k < BDML_RANKING_MEASURES; k++)
                     check_close(value(figure(entrant(result, m), scope_name[scope],

@@ -93,7 +93,7 @@ static void by_plain_loops(void **state)
         sum[BDML_MAP_R] += average / relevant;
         sum[BDML_NDCG_10] += gain / ideal;
     }
-    const bdml_rows queries = {Q, 2, 2, q, NULL, 0}, corpus = {N, 2, 2, x, NULL, 0};
+    const bdml_rows queries = {Q, 2, 2, q, NULL, 0, NULL}, corpus = {N, 2, 2, x, NULL, 0, NULL};
     const bdml_answers answers = {line, LINES, 0};
     bdml_ranking got;
     check_ok(h, bdml_rank(h, &h->options.neighbors, &corpus, &queries, &answers, &got));

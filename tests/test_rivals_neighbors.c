@@ -76,7 +76,8 @@ static double plain_nca(const bdml_dataset *data, int q, const double *l)
 
 static bdml_training training_of(const bdml_dataset *data)
 {
-    return (bdml_training){data->n, data->d, data->x, data->y, data->classes, NULL, NULL, NULL};
+    return (bdml_training){data->n, data->d, data->x, data->y, data->classes,
+                           NULL,    NULL,    NULL,    NULL};
 }
 
 /* At small sizes every term counts, at large ones most groups of neighbours are left out. */

@@ -23,7 +23,7 @@ static void make_points(points *p)
         for (int j = 0; j < D; j++) p->x[i * D + j] = bdml_rng_normal(&r);
         p->x[i * D] += 2.0 * p->y[i];
     }
-    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL, NULL};
+    p->t = (bdml_training){N, D, p->x, p->y, CLASSES, NULL, NULL, NULL, NULL};
 }
 
 /* ---- the paper's form ---------------------------------------------------------------------------------------- */
@@ -320,7 +320,7 @@ static void second_pass_adds_neighbours(void **state)
         trail t = {.w = &w};
         wanted[plan.caps + cap] = true;
         w.user = &t;
-        check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, NULL, &f));
+        check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, NULL, true, &f));
         check_ok(h, bdml_sweep_run(&w));
         assert_int_equal(t.solves, 2);
         check_true(!t.last[0] && t.last[1]);
@@ -372,7 +372,7 @@ static void many_rows_are_all_anchors(void **state)
         for (int j = 0; j < D; j++) x[i * D + j] = bdml_rng_normal(&r);
         x[i * D] += 4.0 * y[i];
     }
-    bdml_training many = {MANY - 1, D, x, y, CLASSES, NULL, NULL, NULL};
+    bdml_training many = {MANY - 1, D, x, y, CLASSES, NULL, NULL, NULL, NULL};
     check_ok(h, bdml_plan_make(h, &h->options, &many, &plan));
     check_true(!plan.large && plan.effort[1].again == 1);
     bdml_plan_free(&plan);
@@ -386,7 +386,7 @@ static void many_rows_are_all_anchors(void **state)
 
     w.user = &t;
     wanted[plan.caps + 2] = true; /* hard, K = 10 */
-    check_ok(h, bdml_fit_open(h, &plan, &many, BDML_REFERENCE_NONE, NULL, &f));
+    check_ok(h, bdml_fit_open(h, &plan, &many, BDML_REFERENCE_NONE, NULL, true, &f));
     check_ok(h, bdml_sweep_run(&w));
     assert_int_equal(t.solves, 3);
     check_close(t.K[0], 10.0, 0.0);
@@ -418,7 +418,7 @@ static void what_is_mined_under_is_solved_once(void **state)
     bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS];
     make_points(&p);
     check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
-    check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, NULL, &f));
+    check_ok(h, bdml_fit_open(h, &plan, &p.t, BDML_REFERENCE_NONE, NULL, true, &f));
     for (int k = 0; k < plan.efforts * plan.caps; k++) wanted[k] = plan.cap[k % plan.caps] > 1.0;
     bdml_sweep w = {.fit = &f, .wanted = wanted, .solved = follow};
     trail t = {.w = &w};

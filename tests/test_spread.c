@@ -61,7 +61,7 @@ static void on_holders(int size, void (*run)(holder *r), void *user, size_t item
 
 static bdml_training training_of(const holder *r)
 {
-    return (bdml_training){N, D, r->x, all_y, CLASSES, NULL, NULL, r->over};
+    return (bdml_training){N, D, r->x, all_y, CLASSES, NULL, NULL, r->over, NULL};
 }
 
 /* ---- stretches and copies ------------------------------------------------------------------------------ */
@@ -134,7 +134,7 @@ static void sums_do_not_depend_on_the_ranks(void **state)
 {
     bdml_handle *h = *state;
     made one = {0}, m[MOST_RANKS];
-    bdml_training t = {N, D, all_x, all_y, CLASSES, NULL, NULL, NULL};
+    bdml_training t = {N, D, all_x, all_y, CLASSES, NULL, NULL, NULL, NULL};
     make(h, &t, &one);
     for (int size = 2; size <= MOST_RANKS; size++) {
         on_holders(size, make_on_rank, m, sizeof *m);
@@ -151,7 +151,8 @@ static void sums_do_not_depend_on_the_ranks(void **state)
 static void mine(holder *r)
 {
     made *m = r->user;
-    check_ok(r->h, bdml_mine_spread(r->h, r->over, N, D, r->x, D, all_y, &m->how, &m->c));
+    const bdml_rows rows = {.n = bdml_spread_held(r->over, N), .d = D, .ld = D, .x = r->x};
+    check_ok(r->h, bdml_mine_spread(r->h, r->over, N, &rows, all_y, &m->how, &m->c));
 }
 
 static void mining_around_the_ring_is_mining(void **state)

@@ -5,7 +5,7 @@
 /* Rows 3 apart hold (i, -i); classes 1, 0, 1, 2, and class 3 has none. */
 static const double x[] = {0, 0, 7, 1, -1, 7, 2, -2, 7, 3, -3, 7};
 static const int32_t y[] = {1, 0, 1, 2};
-static const bdml_rows four = {4, 2, 3, x, y, 4};
+static const bdml_rows four = {4, 2, 3, x, y, 4, NULL};
 
 static void rows_are_gathered_in_the_order_asked(void **state)
 {

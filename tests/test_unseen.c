@@ -26,7 +26,8 @@ static bdml_dataset *make_data(bdml_handle *h, int classes, double loud)
 
 static bdml_training training_of(const bdml_dataset *data)
 {
-    return (bdml_training){data->n, data->d, data->x, data->y, data->classes, NULL, NULL, NULL};
+    return (bdml_training){data->n, data->d, data->x, data->y, data->classes,
+                           NULL,    NULL,    NULL,    NULL};
 }
 
 /* ---- the standard error over classes ------------------------------------------------------------------------ */

@@ -28,6 +28,7 @@ typedef struct bdml_training {
     const bdml_constraints *constraints; /* or NULL */
     const bdml_domain *target;           /* or NULL */
     const bdml_spread *over; /* whom rows are dealt out to (method bdml), or NULL: all are here */
+    const bdml_made *made;   /* x NULL: what makes the rows (method bdml), all of them */
 } bdml_training;
 
 /* Rows that are here. */
@@ -40,12 +41,12 @@ static inline int64_t bdml_training_held(const bdml_training *t)
 static inline bdml_rows bdml_training_rows(const bdml_training *t)
 {
     const int32_t *y = t->y ? t->y + bdml_spread_first(t->over) : NULL;
-    return (bdml_rows){bdml_training_held(t), t->d, t->d, t->x, y, t->classes};
+    return (bdml_rows){bdml_training_held(t), t->d, t->d, t->x, y, t->classes, t->made};
 }
 /* Without constraints or a second domain; ld = d. */
 static inline bdml_training bdml_training_of(const bdml_rows *r)
 {
-    return (bdml_training){r->n, r->d, r->x, r->y, r->classes, NULL, NULL, NULL};
+    return (bdml_training){r->n, r->d, r->x, r->y, r->classes, NULL, NULL, NULL, r->made};
 }
 
 /* Within-class covariance, or without labels that of similar pairs, or without pairs the total one;

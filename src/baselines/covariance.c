@@ -66,10 +66,10 @@ bdml_status bdml_within_covariance(bdml_handle *h, const bdml_training *t, doubl
     for (int64_t b = 0; b < blocks; b++) {
         int64_t first = b * each, now = BDML_MIN(each, rows.n - first);
         double *to = part + (t->over ? (size_t)b * dd : 0);
+        bdml_rows_copy(&rows, now, NULL, first, centred);
         for (int64_t i = 0; i < now; i++) {
-            const double *x = rows.x + (size_t)(first + i) * d;
             const double *c = mean + (rows.y ? (size_t)rows.y[first + i] : 0) * d;
-            for (size_t j = 0; j < d; j++) centred[(size_t)i * d + j] = x[j] - c[j];
+            for (size_t j = 0; j < d; j++) centred[(size_t)i * d + j] -= c[j];
         }
         bdml_la_gram(h, t->d, now, centred, t->d, NULL, to, ws);
         for (size_t e = 0; !t->over && e < dd; e++) s[e] += to[e];
@@ -88,7 +88,7 @@ done:
 bdml_status bdml_principal_rows(bdml_handle *h, const bdml_training *t, int q, double *l)
 {
     bdml_status status = BDML_OK;
-    const bdml_training one = {t->n, t->d, t->x, NULL, 1, NULL, NULL, NULL};
+    const bdml_training one = {t->n, t->d, t->x, NULL, 1, NULL, NULL, NULL, NULL};
     double *c = NULL, *lambda = NULL;
     bdml_eigh_ws eigen = {0};
     int d = t->d;

@@ -52,7 +52,7 @@ static bdml_status make_scatters(bdml_handle *h, const bdml_training *z, double 
         for (size_t j = 0; j < r; j++) moved[i * r + j] = z->x[i * r + j] - mean[c * r + j];
     }
     bdml_la_gram(h, z->d, z->n, moved, z->d, weight, S, ws); /* sum over classes of n_c^2 C_c */
-    const bdml_training one = {z->n, z->d, z->x, NULL, 1, NULL, NULL, NULL};
+    const bdml_training one = {z->n, z->d, z->x, NULL, 1, NULL, NULL, NULL, NULL};
     BDML_GO(bdml_within_covariance(h, &one, D));
     for (int c = 0; c < z->classes; c++) same += (double)count[c] * (double)count[c];
     for (size_t e = 0; e < r * r; e++) {
@@ -258,7 +258,7 @@ bdml_status bdml_fit_gmml(bdml_handle *h, const bdml_options *o, const bdml_trai
     BDML_NEW(h, D, (size_t)r * (size_t)r);
     BDML_NEW(h, l, (size_t)r * (size_t)r);
     BDML_NEW(h, whole, (size_t)r * (size_t)t->d);
-    const bdml_training z = {t->n, r, p, t->y, t->classes, NULL, NULL, NULL};
+    const bdml_training z = {t->n, r, p, t->y, t->classes, NULL, NULL, NULL, NULL};
     BDML_GO(make_scatters(h, &z, ridge, S, D));
     if (o->methods.gmml_t.automatic) BDML_GO(choose_place(h, o, &z, ridge, &place));
     BDML_GO(make_means(h, r, S, D, 1, &place, l));

@@ -146,7 +146,7 @@ bdml_status bdml_fit_in_subspace(bdml_handle *h, const bdml_options *o, const bd
     BDML_GO(bdml_subspace_make(h, &o->methods, t, &p));
     plain.d_in = plain.d_out = p.k;
     BDML_GO(bdml_model_new(h, NULL, &plain, p.k, &inner));
-    bdml_training mapped = {t->n, p.k, p.x, NULL, 0, t->constraints, NULL, NULL};
+    bdml_training mapped = {t->n, p.k, p.x, NULL, 0, t->constraints, NULL, NULL, NULL};
     BDML_GO(fit(h, o, &mapped, inner));
     BDML_GO(bdml_subspace_set_map(h, &p, inner->q, inner->l, model));
     /* json_object_update_missing says nothing of what it could not copy */

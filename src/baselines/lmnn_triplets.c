@@ -40,7 +40,7 @@ bdml_status bdml_lmnn_targets(bdml_handle *h, const bdml_neighbor_options *o, in
     a->target = NULL;
     BDML_GO(mapped(h, a, q, map, &z));
     BDML_NEW(h, a->target, (size_t)a->n * (size_t)a->k);
-    const bdml_rows rows = {a->n, map ? q : a->d, map ? q : a->d, map ? z : a->x, a->y, 0};
+    const bdml_rows rows = {a->n, map ? q : a->d, map ? q : a->d, map ? z : a->x, a->y, 0, NULL};
     BDML_GO(bdml_knn_search(h, o, &rows, NULL, BDML_SAME_CLASS, a->k, a->target, NULL));
     a->targets = 0;
     for (int64_t e = 0; e < a->n * a->k; e++) a->targets += a->target[e] >= 0;
@@ -90,7 +90,7 @@ bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, cons
     triplets list = {0};
 
     BDML_NEW(h, impostor, (size_t)a->n * (size_t)count);
-    const bdml_rows rows = {a->n, a->d, a->d, a->x, a->y, 0};
+    const bdml_rows rows = {a->n, a->d, a->d, a->x, a->y, 0, NULL};
     BDML_GO(bdml_knn_search(h, o, &rows, NULL, BDML_OTHER_CLASS, count, impostor, NULL));
     for (int64_t i = 0; i < a->n; i++)
         for (int j = 0; j < a->k; j++)

@@ -32,7 +32,7 @@ bdml_status bdml_fit_rca(bdml_handle *h, const bdml_options *o, const bdml_train
     BDML_NEW(h, s, (size_t)r * (size_t)r);
     BDML_NEW(h, lambda, r);
     BDML_GO(bdml_eigh_ws_init(h, r, &eigen));
-    const bdml_training z = {t->n, r, span.z, t->y, t->classes, NULL, NULL, NULL};
+    const bdml_training z = {t->n, r, span.z, t->y, t->classes, NULL, NULL, NULL, NULL};
     BDML_GO(bdml_within_covariance(h, &z, s));
     BDML_GO(bdml_la_eigh(h, r, s, lambda, true, &eigen));
     int q = most > 0 ? BDML_MIN(most, r) : r;

@@ -59,7 +59,7 @@ static bdml_status find_parts(bdml_handle *h, const bdml_options *o, const bdml_
             p->y[m * classes + c] = (int32_t)c;
         }
     }
-    const bdml_rows asked = {(int64_t)queries, t->d, t->d, p->x, p->y, t->classes};
+    const bdml_rows asked = {(int64_t)queries, t->d, t->d, p->x, p->y, t->classes, NULL};
     status = bdml_knn_search(h, &o->neighbors, &rows, &asked, BDML_SAME_CLASS, MOST_EACH, p->index,
                              NULL);
 done:
@@ -81,7 +81,7 @@ static bdml_status add_part(bdml_handle *h, const bdml_options *o, const bdml_tr
             memcpy(p->part + (size_t)count * d, t->x + (size_t)i * d, sizeof *p->part * d);
             p->label[count++] = c;
         }
-    const bdml_training part = {count, t->d, p->part, p->label, t->classes, NULL, NULL, NULL};
+    const bdml_training part = {count, t->d, p->part, p->label, t->classes, NULL, NULL, NULL, NULL};
     bdml_status status = bdml_fit_lda(h, o, &part, model);
     if (status == BDML_ERR_DATA) return BDML_OK;
     for (int k = 0; status == BDML_OK && k < model->q && out->count < want; k++)

@@ -51,7 +51,7 @@ static inline bdml_rows bdml_dataset_view(const bdml_dataset *data)
 {
     const int32_t *y = data->y ? data->y + bdml_spread_first(data->over) : NULL;
     return (bdml_rows){
-        bdml_spread_held(data->over, data->n), data->d, data->d, data->x, y, data->classes};
+        bdml_spread_held(data->over, data->n), data->d, data->d, data->x, y, data->classes, NULL};
 }
 /* What a model wants of a file: so many features, called so, and what its label was called (name or number of
  * the column; or NULL). */

@@ -153,8 +153,8 @@ static bdml_status answer(bdml_handle *h, const bdml_options *o, const task *t, 
     bdml_model *model = NULL;
 
     if (m->classify) {
-        bdml_training own = {t->source.n,       p->q, p->zs,   t->voters.y,
-                             t->voters.classes, NULL, &target, NULL};
+        bdml_training own = {t->source.n, p->q,    p->zs, t->voters.y, t->voters.classes,
+                             NULL,        &target, NULL,  NULL};
         score->kappa[split] = NAN;
         return m->classify(h, o, &own, p->nt, x, label);
     }

@@ -41,7 +41,7 @@ static bdml_status map_rows(bdml_handle *h, const retrieval *r, const bdml_model
     BDML_GO(bdml_dataset_subset(h, r->data.rows, count, row, rows));
     BDML_NEW(h, *z, (size_t)count * (size_t)model->q);
     BDML_GO(bdml_transform(h, model, count, (*rows)->x, (*rows)->d, *z));
-    *mapped = (bdml_rows){count, model->q, model->q, *z, (*rows)->y, (*rows)->classes};
+    *mapped = (bdml_rows){count, model->q, model->q, *z, (*rows)->y, (*rows)->classes, NULL};
 done:
     return status;
 }

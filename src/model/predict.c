@@ -87,7 +87,8 @@ static bdml_status find_voters(bdml_handle *h, const bdml_model *model, const bd
             h, BDML_ERR_DATA,
             "the model keeps no labelled points: give the training data, or train with "
             "keep-points = yes");
-    v->points = (bdml_rows){model->points, model->q, model->q, model->z, model->y, model->classes};
+    v->points =
+        (bdml_rows){model->points, model->q, model->q, model->z, model->y, model->classes, NULL};
     return BDML_OK;
 }
 
@@ -121,7 +122,7 @@ static bdml_status each_block(bdml_handle *h, voters *v, int k, int64_t n, const
     if (distances) BDML_NEW(h, distance, (size_t)block * (size_t)k);
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = BDML_MIN(block, n - i);
-        const bdml_rows asked = {rows, model->q, model->q, z, NULL, 0};
+        const bdml_rows asked = {rows, model->q, model->q, z, NULL, 0, NULL};
         BDML_GO(bdml_transform(h, model, rows, COL(x, ld, i), ld, z));
         BDML_GO(bdml_index_query(h, v->index, &asked, BDML_ANY_CLASS, k, index, distance));
         each(user, i, rows, k, index, distance);

@@ -350,7 +350,8 @@ static bdml_status search_rest(search *s)
         at++;
     }
     const bdml_rows asked = {
-        short_of, s->queries->d, s->queries->d, x, s->queries->y ? y : NULL, s->queries->classes};
+        short_of, s->queries->d, s->queries->d, x, s->queries->y ? y : NULL, s->queries->classes,
+        NULL};
     BDML_GO(
         bdml_knn_search(h, &s->exact, &s->in->rows, &asked, s->which, s->kept, index, distance));
     for (int64_t i = 0, from = 0; i < s->queries->n; i++) {

@@ -37,6 +37,12 @@ bdml_status bdml_knn_ring(bdml_handle *h, const bdml_neighbor_options *o, const 
                           const bdml_rows *rows, const int32_t *y, const bdml_rows *queries,
                           bdml_restrict which, int k, int32_t *index, double *distance);
 
+/* The same of rows that are made when they are asked for, a slab at a time; all are here. index, distance: as of bdml_index_query.
+ * Exact, whatever the settings say of that. (ring.c) */
+bdml_status bdml_knn_slabs(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
+                           const bdml_rows *queries, bdml_restrict which, int k, int32_t *index,
+                           double *distance);
+
 /* ---- votes (vote.c) ------------------------------------------------------------------------------------ */
 
 /* Majority vote of `votes` neighbours, nearest first, -1: no more; a tie goes to the class of the nearest

@@ -1,10 +1,10 @@
-/* ring.c - nearest neighbours among rows that are dealt out to ranks.
+/* ring.c - nearest neighbours among rows that are dealt out to ranks, or made a slab at a time.
  *
  * Rows go around the ring in slabs: every rank searches the slab in its hands for its own queries, keeps the k nearest so far,
  * and hands the slab on, until each slab has been in the hands of all. Distances are those of the plain double loop, and ties
  * go to the lower number, so that the result does not depend on how the rows are dealt out. Memory: two slabs beside the
  * rows. */
-#include "neighbors/neighbors.h"
+#include "neighbors/internal.h"
 
 #include <stdlib.h>
 
@@ -24,6 +24,8 @@ typedef struct ring {
     /* of one slab, and what is left of it and those before: queries rows of k */
     int32_t *index, *merged_index;
     double *distance, *merged_distance;
+    double
+        *within; /* of each query: the farthest that is left, beyond which nothing need be found */
 } ring;
 
 /* Rows of rank `owner` in the round that begins with row number `from` of each. */
@@ -65,7 +67,9 @@ static bdml_status search_slab(ring *r, int64_t first, int64_t rows, const doubl
                             .x = x,
                             .y = r->y ? r->y + first : NULL,
                             .classes = r->rows->classes};
-    BDML_TRY(bdml_knn_search(r->h, r->o, &here, r->queries, r->which, r->k, r->index, r->distance));
+    for (size_t q = 0; q < queries; q++) r->within[q] = distance[q * k + k - 1];
+    BDML_TRY(bdml_knn_search_within(r->h, r->o, &here, r->queries, r->which, r->k, r->within,
+                                    r->index, r->distance));
     for (size_t e = 0; e < queries * k; e++)
         if (r->index[e] >= 0) r->index[e] += (int32_t)first;
     for (size_t q = 0; q < queries; q++)
@@ -102,14 +106,83 @@ static bdml_status go_around(ring *r, int64_t from, int32_t *index, double *dist
     return status;
 }
 
+static void begin(ring *r, int32_t *index, double *distance)
+{
+    size_t found = (size_t)r->queries->n * (size_t)r->k;
+    for (size_t e = 0; e < found; e++) {
+        index[e] = -1;
+        distance[e] = INFINITY;
+    }
+}
+
+/* Room for what is found in one slab, and for what is merged of it. */
+static bdml_status reserve(ring *r)
+{
+    bdml_status status = BDML_OK;
+    size_t found = (size_t)r->queries->n * (size_t)r->k;
+    BDML_NEW(r->h, r->index, found);
+    BDML_NEW(r->h, r->merged_index, found);
+    BDML_NEW(r->h, r->distance, found);
+    BDML_NEW(r->h, r->merged_distance, found);
+    BDML_NEW(r->h, r->within, r->queries->n);
+done:
+    return status;
+}
+
+static void release(ring *r)
+{
+    free(r->hand);
+    free(r->coming);
+    free(r->index);
+    free(r->merged_index);
+    free(r->distance);
+    free(r->merged_distance);
+    free(r->within);
+}
+
+/* Lists of a slab would depend on how the rows are dealt out. */
+static bdml_neighbor_options exactly(const bdml_neighbor_options *o)
+{
+    bdml_neighbor_options exact = *o;
+    if (exact.search.value == BDML_SEARCH_APPROXIMATE) exact.search.value = BDML_SEARCH_AUTO;
+    return exact;
+}
+
+bdml_status bdml_knn_slabs(bdml_handle *h, const bdml_neighbor_options *o, const bdml_rows *rows,
+                           const bdml_rows *queries, bdml_restrict which, int k, int32_t *index,
+                           double *distance)
+{
+    bdml_status status = BDML_OK;
+    const bdml_neighbor_options exact = exactly(o);
+    ring r = {.h = h,
+              .o = &exact,
+              .rows = rows,
+              .queries = queries,
+              .y = rows->y,
+              .which = which,
+              .k = k,
+              .slab = BDML_MAX(SLAB / rows->d, (int64_t)LEAST_ROWS)};
+
+    r.slab = BDML_MIN(r.slab, BDML_MAX(rows->n, 1));
+    BDML_NEW(h, r.hand, (size_t)r.slab * (size_t)rows->d);
+    BDML_GO(reserve(&r));
+    begin(&r, index, distance);
+    for (int64_t from = 0; from < rows->n; from += r.slab) {
+        int64_t now = BDML_MIN(r.slab, rows->n - from);
+        bdml_rows_copy(rows, now, NULL, from, r.hand);
+        BDML_GO(search_slab(&r, from, now, r.hand, rows->d, index, distance));
+    }
+done:
+    release(&r);
+    return status;
+}
+
 bdml_status bdml_knn_ring(bdml_handle *h, const bdml_neighbor_options *o, const bdml_spread *over,
                           const bdml_rows *rows, const int32_t *y, const bdml_rows *queries,
                           bdml_restrict which, int k, int32_t *index, double *distance)
 {
     bdml_status status = BDML_OK;
-    size_t found = (size_t)queries->n * (size_t)k;
-    bdml_neighbor_options exact = *o; /* lists of a slab would depend on how the rows are dealt out */
-    if (exact.search.value == BDML_SEARCH_APPROXIMATE) exact.search.value = BDML_SEARCH_AUTO;
+    const bdml_neighbor_options exact = exactly(o);
     ring r = {.h = h,
               .o = &exact,
               .over = over,
@@ -126,22 +199,11 @@ bdml_status bdml_knn_ring(bdml_handle *h, const bdml_neighbor_options *o, const 
     r.slab = BDML_MIN(r.slab, most);
     BDML_NEW(h, r.hand, (size_t)r.slab * (size_t)rows->d);
     BDML_NEW(h, r.coming, (size_t)r.slab * (size_t)rows->d);
-    BDML_NEW(h, r.index, found);
-    BDML_NEW(h, r.merged_index, found);
-    BDML_NEW(h, r.distance, found);
-    BDML_NEW(h, r.merged_distance, found);
-    for (size_t e = 0; e < found; e++) {
-        index[e] = -1;
-        distance[e] = INFINITY;
-    }
+    BDML_GO(reserve(&r));
+    begin(&r, index, distance);
     for (int64_t from = 0; from < most; from += r.slab)
         BDML_GO(bdml_comm_agree(h, over->comm, go_around(&r, from, index, distance)));
 done:
-    free(r.hand);
-    free(r.coming);
-    free(r.index);
-    free(r.merged_index);
-    free(r.distance);
-    free(r.merged_distance);
+    release(&r);
     return status;
 }

@@ -22,8 +22,8 @@ typedef struct miner {
     const bdml_spread *over;
     int64_t n;
     int d;
-    const double *x; /* rows that are here */
-    int64_t ld;
+    bdml_rows rows; /* that are here, */
+    double *all;    /* their own where they were made, and all of them are wanted */
     const int32_t *y;
     int32_t *order;  /* all anchors first, ascending */
     int64_t anchors; /* of this rank, */
@@ -54,6 +54,17 @@ static bdml_stretch own_anchors(const bdml_handle *h, const miner *s, const int3
     return own;
 }
 
+/* Rows that are made, once for all. */
+static bdml_status hold_all(bdml_handle *h, miner *s)
+{
+    s->all = bdml_alloc(h, (size_t)s->n * (size_t)s->d, sizeof *s->all);
+    if (!s->all) return BDML_ERR_MEMORY;
+    bdml_rows_copy(&s->rows, s->n, NULL, 0, s->all);
+    s->rows.x = s->all;
+    s->rows.made = NULL;
+    return BDML_OK;
+}
+
 static bdml_status choose_anchors(bdml_handle *h, miner *s)
 {
     bdml_status status = BDML_OK;
@@ -74,13 +85,15 @@ static bdml_status choose_anchors(bdml_handle *h, miner *s)
     bdml_stretch own = own_anchors(h, s, order, count);
     s->anchor = order + own.first;
     s->anchors = own.end - own.first;
+    if (s->rows.made && (s->anchors == s->n || s->how->rule == BDML_RULE_BALL ||
+                         s->how->search.search.value == BDML_SEARCH_APPROXIMATE))
+        BDML_GO(hold_all(h, s));
     if (s->anchors == bdml_spread_held(s->over, s->n)) return BDML_OK;
     BDML_NEW(h, s->q, (size_t)s->anchors * (size_t)s->d);
     BDML_NEW(h, s->q_label, s->anchors);
     for (int64_t a = 0; a < s->anchors; a++) {
         int64_t here = s->anchor[a] - bdml_spread_first(s->over);
-        memcpy(s->q + (size_t)a * (size_t)s->d, s->x + (size_t)here * (size_t)s->ld,
-               sizeof *s->q * (size_t)s->d);
+        bdml_rows_copy(&s->rows, 1, NULL, here, s->q + (size_t)a * (size_t)s->d);
         s->q_label[a] = s->y[s->anchor[a]];
     }
 done:
@@ -140,17 +153,17 @@ static bdml_status find(bdml_handle *h, const miner *s, bdml_restrict which, int
     f->width = (int)BDML_MIN((int64_t)k + extra, s->n);
     BDML_NEW(h, f->index, (size_t)s->anchors * (size_t)f->width);
     BDML_NEW(h, f->distance, (size_t)s->anchors * (size_t)f->width);
-    const bdml_rows rows = {.n = bdml_spread_held(s->over, s->n),
-                            .d = s->d,
-                            .ld = s->ld,
-                            .x = s->x,
-                            .y = s->y + bdml_spread_first(s->over)};
-    bdml_rows anchors = rows;
+    bdml_rows rows = s->rows, anchors;
+    rows.y = s->y + bdml_spread_first(s->over);
+    anchors = rows;
     if (s->q)
         anchors = (bdml_rows){.n = s->anchors, .d = s->d, .ld = s->d, .x = s->q, .y = s->q_label};
     if (s->over)
         status = bdml_knn_ring(h, &s->how->search, s->over, &rows, s->y, &anchors, which, f->width,
                                f->index, f->distance);
+    else if (rows.made)
+        status = bdml_knn_slabs(h, &s->how->search, &rows, &anchors, which, f->width, f->index,
+                                f->distance);
     else
         status = bdml_knn_search(h, &s->how->search, &rows, s->q ? &anchors : NULL, which, f->width,
                                  f->index, f->distance);
@@ -257,8 +270,8 @@ static bdml_status add_ball(bdml_handle *h, miner *s)
     BDML_GO(find(h, s, BDML_SAME_CLASS, k, &f));
     BDML_GO(add_found(h, s, &f, k));
     for (int64_t a = 0; a < s->anchors; a++) radius[a] = reach(s, &f, a, k);
-    BDML_GO(bdml_mine_ball(h, &s->how->search, s->n, s->d, s->x, s->ld, s->y, s->anchors, s->anchor,
-                           radius, &s->lists));
+    BDML_GO(bdml_mine_ball(h, &s->how->search, s->n, s->d, s->rows.x, s->rows.ld, s->y, s->anchors,
+                           s->anchor, radius, &s->lists));
 done:
     free_found(&f);
     free(radius);
@@ -385,15 +398,16 @@ static bdml_status nothing_found(bdml_handle *h, const miner *s)
 bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                       const int32_t *y, const bdml_mining *how, bdml_constraints **out)
 {
-    return bdml_mine_spread(h, NULL, n, d, x, ld, y, how, out);
+    const bdml_rows rows = {.n = n, .d = d, .ld = ld, .x = x, .y = y};
+    return bdml_mine_spread(h, NULL, n, &rows, y, how, out);
 }
 
-bdml_status bdml_mine_spread(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
-                             const double *x, int64_t ld, const int32_t *y, const bdml_mining *how,
+bdml_status bdml_mine_spread(bdml_handle *h, const bdml_spread *over, int64_t n,
+                             const bdml_rows *rows, const int32_t *y, const bdml_mining *how,
                              bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
-    miner s = {.how = how, .over = over, .n = n, .d = d, .x = x, .ld = ld, .y = y};
+    miner s = {.how = how, .over = over, .n = n, .d = rows->d, .rows = *rows, .y = y};
 
     *out = NULL;
     if (n < 2 || n > INT32_MAX)
@@ -419,6 +433,7 @@ done:
     bdml_lists_free(&s.lists);
     bdml_pairs_free(&s.sides);
     free(s.order);
+    free(s.all);
     free(s.q);
     free(s.q_label);
     return status;

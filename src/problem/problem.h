@@ -128,9 +128,10 @@ bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_options *o,
  * that leaves no constraint at all. */
 bdml_status bdml_mine(bdml_handle *h, int64_t n, int d, const double *x, int64_t ld,
                       const int32_t *y, const bdml_mining *how, bdml_constraints **out);
-/* The same where rows are dealt out (x: those of this rank; over NULL: all are here), but for rule ball. */
-bdml_status bdml_mine_spread(bdml_handle *h, const bdml_spread *over, int64_t n, int d,
-                             const double *x, int64_t ld, const int32_t *y, const bdml_mining *how,
+/* The same of n rows where they are dealt out (rows: those of this rank; over NULL: all are here), or made when they are asked for;
+ * y: the classes of all. Rule ball needs all rows here, and held. */
+bdml_status bdml_mine_spread(bdml_handle *h, const bdml_spread *over, int64_t n,
+                             const bdml_rows *rows, const int32_t *y, const bdml_mining *how,
                              bdml_constraints **out);
 /* Add to `lists` the impostors of the anchors in the ball of their farthest target (rule ball). */
 bdml_status bdml_mine_ball(bdml_handle *h, const bdml_neighbor_options *o, int64_t n, int d,

@@ -147,11 +147,11 @@ static bdml_status mine_queries(miner *s, const bdml_neighbor_options *o)
     BDML_NEW(h, near, BLOCK * REACH);
     for (int64_t i = 0; i < s->documents; i++)
         memcpy(x + (size_t)i * d, s->data->x + (size_t)s->corpus[i] * d, d * sizeof *x);
-    const bdml_rows corpus = {s->documents, s->data->d, s->data->d, x, NULL, 0};
+    const bdml_rows corpus = {s->documents, s->data->d, s->data->d, x, NULL, 0, NULL};
     BDML_GO(bdml_index_build(h, o, &corpus, &index));
     for (int64_t k = 0, end; k < s->lines; k = end) {
         end = gather(s, k, asked, &queries);
-        const bdml_rows block = {queries, s->data->d, s->data->d, asked, NULL, 0};
+        const bdml_rows block = {queries, s->data->d, s->data->d, asked, NULL, 0, NULL};
         BDML_GO(bdml_index_query(h, index, &block, BDML_ANY_CLASS, REACH, near, NULL));
         for (int64_t q = 0, at = k; q < queries; q++) {
             const bdml_answer *line = s->line + at;

@@ -21,7 +21,8 @@ static bdml_status mine(bdml_handle *h, const bdml_mining *how, const bdml_datas
 {
     BDML_TRY(bdml_dataset_need_classes(h, data));
     BDML_TRY(bdml_check_sizes(h, data, how));
-    return bdml_mine_spread(h, data->over, data->n, data->d, data->x, data->d, data->y, how, out);
+    const bdml_rows rows = bdml_dataset_view(data);
+    return bdml_mine_spread(h, data->over, data->n, &rows, data->y, how, out);
 }
 
 bdml_status bdml_refuse_hard_weights(bdml_handle *h, const bdml_solve_options *o,

@@ -17,6 +17,7 @@ typedef struct writer {
     const bdml_evidence *e;
     const bdml_proof_rows *rows;
     const int32_t *y; /* of the rows, which are all, or NULL */
+    bool given;       /* rows are named, and their numbers left out */
     int dim;          /* of the points that the metric acts on */
     double *b;        /* q x dim, or NULL */
 } writer;
@@ -125,8 +126,8 @@ static bdml_status put_rows(writer *w)
     BDML_TRY(put(w, "rows %lld\n", (long long)r->count));
     for (int64_t i = 0; i < r->count; i++) {
         BDML_TRY(bdml_leave_check(w->h, "proof"));
-        BDML_TRY(put_count(w, r->row[i], ' '));
-        BDML_TRY(put_numbers(w, 1, d, bdml_proof_row(r, i)));
+        BDML_TRY(put_count(w, r->row[i], w->given ? '\n' : ' '));
+        if (!w->given) BDML_TRY(put_numbers(w, 1, d, bdml_proof_row(r, i)));
     }
     if (!w->y) return put(w, "classes none\n");
     BDML_TRY(put(w, "classes %lld\n", (long long)r->n));
@@ -174,7 +175,7 @@ static bdml_status put_evidence(writer *w)
 
 bdml_status bdml_certificate_of_rows(bdml_handle *h, const bdml_model *model,
                                      const bdml_evidence *e, const bdml_proof_rows *rows,
-                                     const int32_t *y, char **text, size_t *size)
+                                     const int32_t *y, bool given, char **text, size_t *size)
 {
     bdml_status status = BDML_OK;
     writer w = {.h = h,
@@ -182,6 +183,7 @@ bdml_status bdml_certificate_of_rows(bdml_handle *h, const bdml_model *model,
                 .e = e,
                 .rows = rows,
                 .y = y,
+                .given = given,
                 .dim = e->reference ? e->reference_rows : model->d};
 
     if (is_bracket(e)) BDML_GO(bdml_map_inside(h, model, e, rows, &w.b));
@@ -207,7 +209,7 @@ bdml_status bdml_certificate_text(bdml_handle *h, const bdml_model *model, const
     BDML_TRY(bdml_dataset_need_all(h, data, "a certificate"));
     BDML_TRY(bdml_proof_rows_take(h, model, e, data, all, &rows));
     bdml_status status =
-        bdml_certificate_of_rows(h, model, e, &rows, all ? data->y : NULL, text, size);
+        bdml_certificate_of_rows(h, model, e, &rows, all ? data->y : NULL, false, text, size);
     bdml_proof_rows_free(&rows);
     return status;
 }

@@ -9,10 +9,11 @@
 bdml_status bdml_map_inside(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                             const bdml_proof_rows *rows, double **b);
 
-/* The claim as text about these rows. y: of each of them, which are then all rows; or NULL. */
+/* The claim as text about these rows. y: of each of them, which are then all rows; or NULL. given: rows are named alone, for a
+ * checker that has their numbers from elsewhere. */
 bdml_status bdml_certificate_of_rows(bdml_handle *h, const bdml_model *model,
                                      const bdml_evidence *e, const bdml_proof_rows *rows,
-                                     const int32_t *y, char **text, size_t *size);
+                                     const int32_t *y, bool given, char **text, size_t *size);
 
 /* For a checker: whether to give up, by the clock or by a user (the handle) who leaves. */
 bool bdml_proof_is_late(void *user);

@@ -43,8 +43,8 @@ bdml_status bdml_proof_rows_make(bdml_handle *h, const bdml_model *model, const 
                                  const bdml_dataset *data, bdml_proof_rows *out);
 void bdml_proof_rows_free(bdml_proof_rows *r);
 
-/* Prove the claim as bdml-check proves its text, by the same code; but the scatter of all rows is made from the data and not from
- * a text of all of them. BDML_ERR_CANCELLED when the deadline ends it, or a user who leaves. */
+/* Prove the claim as bdml-check proves its text, by the same code; but the numbers of rows, and the scatter of all of them, are
+ * taken from the data and not from a text. BDML_ERR_CANCELLED when the deadline ends it, or a user who leaves. */
 bdml_status bdml_prove_rows(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                             const bdml_proof_rows *rows, bdml_proven *out);
 /* Both in one. */

@@ -13,6 +13,33 @@ typedef struct attempt {
     bool refused; /* k.reason says why */
 } attempt;
 
+/* ---- rows as they are held ------------------------------------------------------------------------------- */
+
+/* The rows in pairs: where they do not stand one behind the other, some of them at a time in `lot`. */
+typedef struct source {
+    const bdml_proof_rows *rows;
+    double *lot;
+} source;
+
+static const double *rows_at(void *user, size_t from, size_t count)
+{
+    const source *s = user;
+    const bdml_proof_rows *r = s->rows;
+    size_t d = (size_t)r->d;
+    if (r->own || r->count == r->n) return bdml_proof_row(r, (int64_t)from);
+    for (size_t i = 0; i < count; i++)
+        memcpy(s->lot + i * d, bdml_proof_row(r, (int64_t)(from + i)), sizeof *s->lot * d);
+    return s->lot;
+}
+
+static const void *bytes_of(void *user, size_t place)
+{
+    const source *s = user;
+    return bdml_proof_row(s->rows, (int64_t)place);
+}
+
+/* ---- the proof --------------------------------------------------------------------------------------------- */
+
 /* A user who stops a solve gets the proof of what it found; the clock ends that, and a user who leaves. Asked by any
  * thread: the first one asks the user. */
 bool bdml_proof_is_late(void *user)
@@ -60,12 +87,19 @@ bdml_status bdml_prove_rows(bdml_handle *h, const bdml_model *model, const bdml_
     char *text = NULL;
     size_t size = 0;
     FILE *f = NULL;
+    source from = {.rows = rows};
+    const given held = {rows_at, bytes_of, (size_t)rows->d * sizeof(double), &from};
+    const certificate shape = {.columns = (size_t)rows->d};
 
     BDML_NEW(h, a, 1);
+    size_t lot = BDML_MIN(check_lot(&shape), (size_t)rows->count);
+    from.lot = bdml_alloc(h, BDML_MAX(lot, 1) * (size_t)rows->d, sizeof *from.lot);
+    if (!from.lot) BDML_GO(BDML_ERR_MEMORY);
+    a->k.given = &held;
     a->k.stop = bdml_proof_is_late;
     a->k.user = h;
     a->k.scatter = rows->scatter;
-    BDML_GO(bdml_certificate_of_rows(h, model, e, rows, NULL, &text, &size));
+    BDML_GO(bdml_certificate_of_rows(h, model, e, rows, NULL, true, &text, &size));
     f = fmemopen(text, size, "r");
     if (!f) {
         status = bdml_fail(h, BDML_ERR_MEMORY, "out of memory for the certificate");
@@ -83,6 +117,7 @@ done:
     if (a) check_free(&a->k);
     free(a);
     free(text);
+    free(from.lot);
     return status;
 }
 

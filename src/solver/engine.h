@@ -29,6 +29,7 @@ typedef struct bdml_statement {
     const bdml_constraints *c;
     const bdml_spread *over;  /* x: those rows of the n that are here; NULL: all are */
     const unsigned char *own; /* of each row: no rank before has it; NULL: not known */
+    const bdml_made *made;    /* the rows, where there is no x */
 } bdml_statement;
 
 struct bdml_problem {

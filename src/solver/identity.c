@@ -57,7 +57,8 @@ static void put_hash(double *at, uint64_t hash)
 static uint64_t points_hash(const bdml_problem *p)
 {
     uint64_t hash = 0;
-    const bdml_statement *s = &p->stated;
+    const bdml_statement all = p->stated, named = {.n = p->n, .x = p->x, .ld = p->ld};
+    const bdml_statement *s = all.x ? &all : &named; /* rows that are made: those that are named */
     for (int64_t i = 0; i < s->n; i++) hash = mix_doubles(hash, (size_t)p->d, s->x + i * s->ld);
     return hash;
 }

@@ -47,6 +47,15 @@ done:
     return status;
 }
 
+/* Rows of a statement into out, d apart. */
+static bdml_status fetch(bdml_handle *h, const bdml_statement *s, int d, int64_t count,
+                         const int64_t *row, double *out)
+{
+    if (!s->made) return bdml_spread_fetch(h, s->over, d, s->x, s->ld, count, row, out);
+    s->made->some(s->made, count, row, 0, out);
+    return BDML_OK;
+}
+
 /* Point by point, in their order. */
 static void centre(const bdml_comm *comm, int d, points *a, double *mean)
 {
@@ -71,7 +80,7 @@ static bdml_status gather(bdml_handle *h, const bdml_problem *p, points *a)
     bdml_stretch here = bdml_la_gram_stretch(whose(p), a->all);
     a->count = here.end - here.first;
     BDML_NEW(h, a->x, a->count * d);
-    BDML_GO(bdml_spread_fetch(h, s->over, d, s->x, s->ld, a->count, row + here.first, a->x));
+    BDML_GO(fetch(h, s, d, a->count, row + here.first, a->x));
     centre(whose(p), d, a, mean);
 done:
     free(row);
@@ -211,7 +220,7 @@ static bdml_status reduced_points(bdml_handle *h, const bdml_problem *p, double 
     } else {
         BDML_NEW(h, moved, (size_t)p->d * TILE);
         BDML_NEW(h, first, p->d);
-        BDML_GO(bdml_spread_fetch(h, s->over, p->d, s->x, s->ld, 1, &row, first));
+        BDML_GO(fetch(h, s, p->d, 1, &row, first));
         for (int64_t i = 0; i < p->n; i += TILE)
             reduce_tile(p, first, i, (int)BDML_MIN((int64_t)TILE, p->n - i), moved, z);
     }

@@ -95,21 +95,30 @@ bool bdml_sharing_pays(const bdml_constraints *c, int d, bool diagonal)
 }
 
 bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, bool split, int64_t n,
-                                    int d, const double *x, int64_t ld, const bdml_constraints *c,
+                                    const bdml_rows *rows, const bdml_constraints *c,
                                     const double *objective, bool diagonal, bdml_problem **out)
 {
     bdml_status status = BDML_OK;
     const bdml_comm *comm = split ? h->comm : &bdml_comm_serial;
     bdml_share share = {0};
     double *own = NULL;
+    int d = rows->d;
 
-    if (h->comm->size == 1) return bdml_problem_new(h, n, d, x, ld, c, objective, diagonal, out);
+    if (h->comm->size == 1 && !rows->made)
+        return bdml_problem_new(h, n, d, rows->x, rows->ld, c, objective, diagonal, out);
     *out = NULL;
     BDML_GO(bdml_share_make(h, comm, c, &share));
     BDML_NEW(h, own, (size_t)share.c->n * (size_t)d);
-    BDML_GO(bdml_spread_fetch(h, over, d, x, ld, share.c->n, share.row, own));
-    const bdml_statement here = {share.c->n, own, d, share.c, NULL, share.own},
-                         all = {n, x, ld, c, over, NULL};
+    if (over)
+        BDML_GO(bdml_spread_fetch(h, over, d, rows->x, rows->ld, share.c->n, share.row, own));
+    else
+        bdml_rows_copy(rows, share.c->n, share.row, 0, own);
+    const bdml_statement here = {.n = share.c->n,
+                                 .x = own,
+                                 .ld = d,
+                                 .c = share.c,
+                                 .own = share.own},
+                         all = {n, rows->x, rows->ld, c, over, NULL, rows->made};
     BDML_GO(bdml_problem_build(h, comm, d, &here, &all, objective, form_of(diagonal), true, out));
     (*out)->clock = h->comm;
     (*out)->share = share;
@@ -132,7 +141,7 @@ bdml_status bdml_problem_new_whole(bdml_handle *h, int64_t n, int d, const doubl
 
 bdml_status bdml_problem_unreduced(bdml_handle *h, bdml_problem *p)
 {
-    const bdml_statement own = {p->n, p->x, p->ld, p->c, NULL, p->share.own};
+    const bdml_statement own = {.n = p->n, .x = p->x, .ld = p->ld, .c = p->c, .own = p->share.own};
     if (p->whole) return BDML_OK;
     BDML_TRY(bdml_problem_build(h, p->comm, p->d, &own, &p->stated, p->objective, p->form, false,
                                 &p->whole));

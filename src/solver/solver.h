@@ -138,10 +138,10 @@ bdml_status bdml_problem_new_split(bdml_handle *h, const bdml_comm *comm, int64_
                                    const double *objective, bool diagonal, bdml_problem **out);
 /* The problem of bdml_problem_new, all of which every rank of the handle knows. split: each holds its share of the constraints
  * (problem/problem.h), sums go over all ranks, and against one process they differ in the grouping of additions; else each solves all of it, to the
- * bits of one process. Either way with copies of the rows that its constraints name where rows are dealt out (x: those of this rank; over
- * NULL: all are here). Multipliers, proofs and states are those of all. */
+ * bits of one process. Either way with copies of the rows that its constraints name where rows are dealt out (rows: those of this rank; over
+ * NULL: all are here) or made when they are asked for. Multipliers, proofs and states are those of all. */
 bdml_status bdml_problem_new_shared(bdml_handle *h, const bdml_spread *over, bool split, int64_t n,
-                                    int d, const double *x, int64_t ld, const bdml_constraints *c,
+                                    const bdml_rows *rows, const bdml_constraints *c,
                                     const double *objective, bool diagonal, bdml_problem **out);
 /* Is a step long enough to be split, metrics being of d x d numbers, or of d? */
 bool bdml_sharing_pays(const bdml_constraints *c, int d, bool diagonal);

@@ -91,8 +91,8 @@ static bdml_status count_wrong(bdml_handle *h, const search *s, const bdml_model
     BDML_NEW(h, vz, (size_t)test->n * (size_t)q);
     BDML_GO(bdml_transform(h, model, train->n, train->x, train->d, z));
     BDML_GO(bdml_transform(h, model, test->n, test->x, test->d, vz));
-    const bdml_rows learn = {train->n, q, q, z, train->y, train->classes};
-    const bdml_rows left_out = {test->n, q, q, vz, test->y, test->classes};
+    const bdml_rows learn = {train->n, q, q, z, train->y, train->classes, NULL};
+    const bdml_rows left_out = {test->n, q, q, vz, test->y, test->classes, NULL};
     status = bdml_vote_errors(h, &s->o->neighbors, &learn, &left_out, s->votes, s->vote, wrong);
 done:
     free(z);

@@ -26,7 +26,8 @@ bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training 
         BDML_TRY(bdml_select(h, plan, t, &f->selection));
         f->at = bdml_candidate_at(plan, f->selection.chosen);
     }
-    BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], NULL, &f->fit));
+    bool whole = plan->source != BDML_FROM_RECIPE || plan->paper || h->comm->size > 1;
+    BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], NULL, whole, &f->fit));
     f->fit.anchors = first_anchors(plan, bdml_last_again(plan, f->at));
     wanted[f->at.effort * plan->caps + f->at.cap] = true;
     if (h->warm)

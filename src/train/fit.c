@@ -47,19 +47,28 @@ done:
 }
 
 bdml_status bdml_fit_open(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
-                          bdml_reference_kind kind, bdml_whitening *shared, bdml_fit *f)
+                          bdml_reference_kind kind, bdml_whitening *shared, bool whole, bdml_fit *f)
 {
+    const bdml_rows rows = bdml_training_rows(t);
     *f = (bdml_fit){.h = h, .plan = plan, .t = t, .g_scale = 1.0, .anchors = ANCHORS};
     BDML_TRY(
         bdml_reference_make(h, &plan->o->methods, kind, &plan->file, t, shared, &f->reference));
-    return bdml_reference_apply(h, &f->reference, bdml_training_held(t), t->x, &f->p, &f->own_p);
+    const bdml_reference *r = &f->reference;
+    f->points = rows;
+    if (r->map) {
+        BDML_TRY(bdml_image_open(h, &rows, r->rows, r->map, r->shift, whole, &f->image));
+        f->points = f->image.rows;
+    }
+    f->p = f->points.x;
+    return BDML_OK;
 }
 
 bdml_status bdml_fit_pull(bdml_fit *f)
 {
     bdml_training points = *f->t;
     points.d = f->reference.rows;
-    points.x = f->p;
+    points.x = f->points.x;
+    points.made = f->points.made;
     points.constraints = NULL;
     if (f->plan->pull != BDML_PULL_WITHIN) return BDML_OK;
     return bdml_within_pull(f->h, &points, &f->g, &f->g_scale);
@@ -68,17 +77,17 @@ bdml_status bdml_fit_pull(bdml_fit *f)
 void bdml_fit_close(bdml_fit *f)
 {
     bdml_reference_free(&f->reference);
-    free(f->own_p);
+    bdml_image_close(&f->image);
     free(f->g);
 }
 
-/* The points of f as those of a data set. */
-static bdml_dataset points_of(const bdml_fit *f)
+/* Points of f, which are held, as those of a data set. */
+static bdml_dataset data_of(const bdml_fit *f, const bdml_rows *points)
 {
     const bdml_training *t = f->t;
     return (bdml_dataset){.n = t->n,
-                          .d = f->reference.rows,
-                          .x = (double *)f->p,
+                          .d = points->d,
+                          .x = (double *)points->x,
                           .y = (int32_t *)t->y,
                           .over = (bdml_spread *)t->over,
                           .classes = t->y ? t->classes : 0,
@@ -133,25 +142,27 @@ void bdml_recipe_most(double n, double *m, double *pairs, double *choice)
     *choice = large ? BDML_MIN(0.75 * n, FOLD_ROWS) * FOLD * EACH : 0.0;
 }
 
-static bdml_status mine(const bdml_fit *f, const bdml_dataset *points, bool again,
+static bdml_status mine(const bdml_fit *f, const bdml_rows *points, bool again,
                         bdml_constraints **out)
 {
     const bdml_options *o = f->plan->o;
-    if (f->plan->source == BDML_FROM_SETTINGS)
-        return bdml_mine_constraints_with(f->h, o, points, out);
+    if (f->plan->source == BDML_FROM_SETTINGS) {
+        const bdml_dataset data = data_of(f, points);
+        return bdml_mine_constraints_with(f->h, o, &data, out);
+    }
     bdml_mining how =
         f->plan->source == BDML_FROM_RECIPE ? recipe_mining(f, again) : bdml_mining_from_options(o);
-    return bdml_mine_spread(f->h, points->over, points->n, points->d, points->x, points->d,
-                            points->y, &how, out);
+    return bdml_mine_spread(f->h, f->t->over, f->t->n, points, f->t->y, &how, out);
 }
 
 bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *before, const double *m,
                                  const bdml_constraints **c, bdml_constraints **own)
 {
     bdml_status status = BDML_OK;
-    bdml_dataset points = points_of(f);
     bdml_constraints *more = NULL;
-    double *l = NULL, *z = NULL;
+    bdml_image image = {0};
+    double *l = NULL;
+    int q;
 
     *own = NULL;
     if (f->plan->source == BDML_FROM_CALLER) {
@@ -159,20 +170,18 @@ bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *befo
         return BDML_OK;
     }
     if (!before) {
-        BDML_GO(mine(f, &points, false, own));
+        BDML_GO(mine(f, &f->points, false, own));
     } else {
-        int r = points.d;
-        BDML_GO(bdml_map_metric(f->h, r, m, &points.d, &l));
-        BDML_GO(bdml_map_points(f->h, points.d, r, l, bdml_training_held(f->t), points.x, &z));
-        points.x = z;
-        BDML_GO(mine(f, &points, true, &more));
+        BDML_GO(bdml_map_metric(f->h, f->points.d, m, &q, &l));
+        BDML_GO(bdml_image_open(f->h, &f->points, q, l, NULL, !f->points.made, &image));
+        BDML_GO(mine(f, &image.rows, true, &more));
         BDML_GO(bdml_constraints_merge(f->h, before, more, own));
     }
     *c = *own;
 done:
     bdml_free_constraints(more);
+    bdml_image_close(&image);
     free(l);
-    free(z);
     return status;
 }
 
@@ -258,7 +267,6 @@ bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool 
                              bdml_problem **problem, bdml_solve_settings *s)
 {
     const bdml_options *o = f->plan->o;
-    int r = f->reference.rows;
 
     *s = bdml_solve_from_options(&o->solve);
     if (!precise) {
@@ -270,8 +278,8 @@ bdml_status bdml_fit_problem(const bdml_fit *f, const bdml_constraints *c, bool 
         s->gap = bdml_paper_from_options(&o->solve, &o->mwu).gap;
         return BDML_OK;
     }
-    bool split = bdml_sharing_pays(c, r, f->plan->diagonal);
-    return bdml_problem_new_shared(f->h, f->t->over, split, f->t->n, r, f->p, r, c, f->g,
+    bool split = bdml_sharing_pays(c, f->reference.rows, f->plan->diagonal);
+    return bdml_problem_new_shared(f->h, f->t->over, split, f->t->n, &f->points, c, f->g,
                                    f->plan->diagonal, problem);
 }
 

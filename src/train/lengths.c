@@ -54,7 +54,7 @@ static bdml_status class_rows(bdml_handle *h, const bdml_options *o, bdml_scalin
     BDML_NEW(h, index, (size_t)data->n * VOTES);
     BDML_NEW(h, count, data->classes);
     BDML_GO(bdml_prepare_apply(h, &prepare, data->n, data->x, data->d, x));
-    const bdml_rows rows = {data->n, d, d, x, data->y, data->classes};
+    const bdml_rows rows = {data->n, d, d, x, data->y, data->classes, NULL};
     BDML_GO(bdml_knn_search(h, &o->neighbors, &rows, NULL, BDML_ANY_CLASS, VOTES, index, NULL));
     for (int64_t i = 0; i < data->n; i++)
         right[i] =

@@ -78,7 +78,11 @@ static bdml_status take_points(const bdml_training *t, const double *columns, sa
     BDML_NEW(h, row, m);
     BDML_NEW(h, x, m * (size_t)t->d);
     choose_rows(t, s, row);
-    BDML_GO(bdml_spread_fetch(h, t->over, t->d, t->x, t->d, s->m, row, x));
+    const bdml_rows rows = bdml_training_rows(t);
+    if (t->over)
+        BDML_GO(bdml_spread_fetch(h, t->over, t->d, t->x, t->d, s->m, row, x));
+    else
+        bdml_rows_copy(&rows, s->m, row, 0, x);
     BDML_GO(bdml_map_points(h, s->r, t->d, columns, s->m, x, &s->p));
     for (size_t j = 0; j < r; j++) {
         double mean = 0.0;

@@ -113,7 +113,7 @@ static bdml_status choose_problem(joint *f)
     bdml_handle *h = f->h;
     const bdml_training *t = f->t;
     int d = f->reference.rows;
-    bdml_training whole = {t->n, d, f->p, t->y, t->classes, NULL, NULL, NULL};
+    bdml_training whole = {t->n, d, f->p, t->y, t->classes, NULL, NULL, NULL, NULL};
 
     BDML_GO(bdml_final_fit(h, &f->plan, &f->mapped, &f->final));
     f->c = f->final.sweep.last->c;
@@ -128,7 +128,8 @@ done:
 /* The problem that the settings state, among the mapped points. */
 static bdml_status state_problem(joint *f)
 {
-    BDML_TRY(bdml_fit_open(f->h, &f->plan, &f->mapped, BDML_REFERENCE_NONE, NULL, &f->final.fit));
+    BDML_TRY(
+        bdml_fit_open(f->h, &f->plan, &f->mapped, BDML_REFERENCE_NONE, NULL, true, &f->final.fit));
     return bdml_fit_constraints(&f->final.fit, NULL, NULL, &f->c, &f->own_c);
 }
 

@@ -97,6 +97,7 @@ static bdml_status take_rows(bdml_handle *h, const bdml_plan *plan, const bdml_t
     bdml_status status = BDML_OK;
     size_t d = (size_t)t->d;
     int64_t test = 0, a = 0, b = 0;
+    const bdml_rows all = bdml_training_rows(t);
     double *x = NULL; /* of all `rows` */
 
     BDML_GO(share(h, part));
@@ -110,10 +111,14 @@ static bdml_status take_rows(bdml_handle *h, const bdml_plan *plan, const bdml_t
     for (int64_t i = 0; i < rows; i++) {
         bool out = number[i] == left_out;
         double *to = out ? part->own_vx + (size_t)b * d : part->own_x + (size_t)a * d;
-        memcpy(to, t->over ? x + (size_t)i * d : t->x + (size_t)row[i] * d, d * sizeof *to);
+        if (t->over)
+            memcpy(to, x + (size_t)i * d, d * sizeof *to);
+        else
+            bdml_rows_copy(&all, 1, row + i, 0, to);
         *(out ? &part->own_vy[b++] : &part->own_y[a++]) = t->y[row[i]];
     }
-    part->t = (bdml_training){a, t->d, part->own_x, part->own_y, t->classes, NULL, NULL, NULL};
+    part->t =
+        (bdml_training){a, t->d, part->own_x, part->own_y, t->classes, NULL, NULL, NULL, NULL};
     part->test = b;
     part->vx = part->own_vx;
     part->vy = part->own_vy;

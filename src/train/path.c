@@ -94,8 +94,8 @@ static bdml_status fill_part(bdml_handle *h, const bdml_options *o, const bdml_d
     a->y = b->y = NULL;
     part->vx = part->own_vx;
     part->test = b->n;
-    part->t = (bdml_training){a->n,          prepare.d_out, part->own_x, part->own_y,
-                              data->classes, NULL,          NULL,        NULL};
+    part->t = (bdml_training){a->n, prepare.d_out, part->own_x, part->own_y, data->classes,
+                              NULL, NULL,          NULL,        NULL};
 done:
     bdml_prepare_free(&prepare);
     bdml_free_dataset(a);
@@ -157,11 +157,11 @@ static bdml_status note_errors(const recorder *n, const bdml_fit *f, const doubl
 
     BDML_GO(bdml_map_metric(f->h, r, m, &q, &l));
     BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
-    const bdml_rows learn = {t->n, q, q, z, t->y, t->classes};
+    const bdml_rows learn = {t->n, q, q, z, t->y, t->classes, NULL};
     BDML_GO(vote_error(f, &learn, NULL, &record->train_error));
     if (n->part->test == 0) goto done;
     BDML_GO(bdml_map_points(f->h, q, r, l, n->part->test, n->vp, &vz));
-    const bdml_rows left_out = {n->part->test, q, q, vz, n->part->vy, t->classes};
+    const bdml_rows left_out = {n->part->test, q, q, vz, n->part->vy, t->classes, NULL};
     status = vote_error(f, &learn, &left_out, &record->test_error);
 done:
     free(l);
@@ -211,7 +211,7 @@ static bdml_status run_set(bdml_handle *own, void *user, int64_t job)
     double *own_vp = NULL;
 
     for (int k = 0; k < plan->caps; k++) wanted[k] = true;
-    BDML_GO(bdml_fit_open(own, plan, &part->t, plan->reference[0], NULL, &f));
+    BDML_GO(bdml_fit_open(own, plan, &part->t, plan->reference[0], NULL, true, &f));
     BDML_GO(bdml_reference_apply(own, &f.reference, part->test, part->vx, &n.vp, &own_vp));
     if (plan->cap[0] == 1.0) BDML_GO(note_errors(&n, &f, NULL, &n.record[0]));
     BDML_GO(bdml_sweep_run(&w));

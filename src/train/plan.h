@@ -1,6 +1,7 @@
 /* plan.h - the method bdml, from settings to claim. Private to train.
  *
  *     plan        what the settings and the data leave open, and how a choice is fitted and judged   plan.c
+ *     image       rows under a map, whole or made when they are asked for                            image.c
  *     whitening   what references are made of, shared by those of the same points                    whitening.c
  *     local       how near rows of a class and of others lie, direction by direction                 local.c
  *     reference   the metric that distortion is measured against                                     reference.c
@@ -25,6 +26,25 @@
 #include "model/evidence.h"
 #include "solver/solver.h"
 #include "train/train.h"
+
+/* ---- rows under a map (image.c) -------------------------------------------------------------------- */
+
+/* Not to be moved while `rows` is in use, nor asked by two threads at a time. */
+typedef struct bdml_image {
+    bdml_made made;
+    bdml_handle *h;
+    bdml_rows of;
+    int q;
+    const double *map, *shift; /* q rows of of.d; taken off first, or NULL */
+    double *room, *ws;
+    double *own;    /* all of them, or NULL */
+    bdml_rows rows; /* z = map (x - shift), q numbers each, classes as of `of` */
+} bdml_image;
+/* Whole, or where that takes much of the working memory and need not be, made when they are asked for: the same bits. `of`, map and
+ * shift are borrowed. */
+bdml_status bdml_image_open(bdml_handle *h, const bdml_rows *of, int q, const double *map,
+                            const double *shift, bool whole, bdml_image *m);
+void bdml_image_close(bdml_image *m);
 
 /* ---- whitening (whitening.c) ---------------------------------------------------------------------- */
 
@@ -291,18 +311,20 @@ typedef struct bdml_fit {
     const bdml_plan *plan;
     const bdml_training *t;
     bdml_reference reference;
-    const double *p;
-    double *own_p;   /* p, or NULL: the points of t themselves */
-    double *g;       /* or NULL: mean over the target pairs */
-    double g_scale;  /* 1 / tr Sw */
-    int64_t anchors; /* random points that the recipe gives constraints */
-    int again;       /* times that neighbours are mined again, this one included, */
-    bool mined_last; /* and whether that is the last */
+    bdml_image image; /* of the points of t under the reference, where that is not none */
+    bdml_rows points; /* p: the image, or the points of t themselves */
+    const double *p;  /* they, where they are held: those of a part are */
+    double *g;        /* or NULL: mean over the target pairs */
+    double g_scale;   /* 1 / tr Sw */
+    int64_t anchors;  /* random points that the recipe gives constraints */
+    int again;        /* times that neighbours are mined again, this one included, */
+    bool mined_last;  /* and whether that is the last */
 } bdml_fit;
 
-/* Reference and points, without g. shared: as of bdml_reference_make. */
+/* Reference and points, without g. shared: as of bdml_reference_make. whole: f->p is wanted. */
 bdml_status bdml_fit_open(bdml_handle *h, const bdml_plan *plan, const bdml_training *t,
-                          bdml_reference_kind kind, bdml_whitening *shared, bdml_fit *f);
+                          bdml_reference_kind kind, bdml_whitening *shared, bool whole,
+                          bdml_fit *f);
 void bdml_fit_close(bdml_fit *f);
 /* G = Sw / tr Sw of these points, d x d, the caller's, and 1 / tr Sw. */
 bdml_status bdml_within_pull(bdml_handle *h, const bdml_training *points, double **g,

@@ -124,13 +124,13 @@ static bdml_status score_rows(const judge *j, const bdml_fit *f, int q, const do
     double *z = NULL, *vz = NULL;
 
     if (l) BDML_GO(bdml_map_points(f->h, q, r, l, part->test, j->vp, &vz));
-    const bdml_rows left_out = {part->test, q, q, l ? vz : j->vp, part->vy, t->classes};
+    const bdml_rows left_out = {part->test, q, q, l ? vz : j->vp, part->vy, t->classes, NULL};
     if (f->plan->unseen) {
         status = score_classes(j, f, &left_out, error);
         goto done;
     }
     if (l) BDML_GO(bdml_map_points(f->h, q, r, l, t->n, f->p, &z));
-    const bdml_rows learn = {t->n, q, q, l ? z : f->p, t->y, t->classes};
+    const bdml_rows learn = {t->n, q, q, l ? z : f->p, t->y, t->classes, NULL};
     status = score_votes(j, f, &learn, &left_out, error);
 done:
     free(z);
@@ -269,7 +269,7 @@ bdml_status bdml_score_part(bdml_handle *h, const bdml_plan *plan, const bdml_pa
 
     memcpy(rest, wanted, sizeof *rest * (size_t)count);
     BDML_GO(bdml_fit_open(h, plan, &part->t, plan->reference[reference],
-                          part->shared ? &part->shared->whitening : NULL, &f));
+                          part->shared ? &part->shared->whitening : NULL, true, &f));
     if (part->vx) BDML_GO(bdml_reference_apply(h, &f.reference, part->test, part->vx, &j.vp, &own));
     BDML_GO(score_reference(&j, &f, rest));
     for (int k = 0; k < count; k++) any = any || rest[k];

@@ -105,7 +105,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     int d = prepare.d_out;
     if (h->warm) BDML_GO(bdml_warm_prepared(h, &prepare));
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
-    bdml_training t = {data->n, d, x, data->y, data->classes, given, target, data->over};
+    bdml_training t = {data->n, d, x, data->y, data->classes, given, target, data->over, NULL};
     h->stop_by = bdml_time_share(h, method->fit == bdml_fit_bdml ? SOLVE_BY : FIT_BY);
     BDML_GO(bdml_fit_within(h, o, method, &t, model));
     if (bdml_time_is_up(h))

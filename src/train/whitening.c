@@ -81,16 +81,20 @@ static bdml_status ledoit_wolf(bdml_handle *h, const bdml_training *t, const dou
     const bdml_rows rows = bdml_training_rows(t);
     double *mean = NULL, fourth = 0.0, rest = 0.0, trace = 0.0, square = 0.0;
     int64_t *count = NULL;
+    bdml_scan scan = {0};
 
     BDML_NEW(h, mean, classes * d);
     BDML_NEW(h, count, classes);
     BDML_GO(bdml_class_means(h, &rows, t->over, count, mean, NULL));
-    for (size_t i = 0; i < (size_t)rows.n; i++) {
-        const double *m = mean + (rows.y ? (size_t)rows.y[i] : 0) * d, *x = t->x + i * d;
-        double length = 0.0;
-        for (size_t j = 0; j < d; j++) length += (x[j] - m[j]) * (x[j] - m[j]);
-        bdml_twofold_add(&fourth, &rest, length * length);
-    }
+    BDML_GO(bdml_scan_begin(h, &rows, &scan));
+    while (bdml_scan_next(&scan))
+        for (int64_t i = 0; i < scan.count; i++) {
+            const double *m = mean + (rows.y ? (size_t)rows.y[scan.from + i] : 0) * d;
+            const double *x = scan.x + (size_t)i * (size_t)scan.ld;
+            double length = 0.0;
+            for (size_t j = 0; j < d; j++) length += (x[j] - m[j]) * (x[j] - m[j]);
+            bdml_twofold_add(&fourth, &rest, length * length);
+        }
     BDML_GO(bdml_spread_twofold(h, t->over, 1, &fourth, &rest));
     fourth = (fourth + rest) / (double)n;
     for (size_t j = 0; j < d; j++) trace += s[j * d + j];
@@ -98,6 +102,7 @@ static bdml_status ledoit_wolf(bdml_handle *h, const bdml_training *t, const dou
     double apart = square - trace * trace / (double)d, noise = (fourth - square) / (double)n;
     *out = apart > 0.0 ? BDML_MIN(BDML_MAX(noise / apart, LEAST_SHRINKAGE), 1.0) : 1.0;
 done:
+    bdml_scan_end(&scan);
     free(mean);
     free(count);
     return status;
@@ -108,19 +113,22 @@ static bdml_status need_spread(bdml_handle *h, const bdml_method_options *o, con
                                bool scale, bdml_variation *s)
 {
     bdml_status status = BDML_OK;
-    double *p = NULL, *vector = NULL, *lambda = NULL;
+    double *vector = NULL, *lambda = NULL;
+    const bdml_rows rows = bdml_training_rows(t);
+    bdml_image image = {0};
     bdml_eigh_ws ws = {0};
 
     BDML_TRY(need_columns(h, t, scale, s));
     if (s->vector) return BDML_OK;
     int n = s->rows;
-    BDML_GO(bdml_map_points(h, n, t->d, s->columns, bdml_training_held(t), t->x, &p));
+    BDML_GO(bdml_image_open(h, &rows, n, s->columns, NULL, false, &image));
     BDML_NEW(h, vector, (size_t)n * (size_t)n);
     BDML_NEW(h, lambda, n);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
     bdml_training z = *t;
     z.d = n;
-    z.x = p;
+    z.x = image.rows.x;
+    z.made = image.rows.made;
     BDML_GO(bdml_within_covariance(h, &z, vector));
     s->shrinkage = o->shrinkage.value;
     if (!o->shrinkage.given && !t->constraints) BDML_GO(ledoit_wolf(h, &z, vector, &s->shrinkage));
@@ -132,7 +140,7 @@ static bdml_status need_spread(bdml_handle *h, const bdml_method_options *o, con
     vector = lambda = NULL;
 done:
     bdml_eigh_ws_free(&ws);
-    free(p);
+    bdml_image_close(&image);
     free(vector);
     free(lambda);
     return status;
@@ -177,23 +185,19 @@ done:
 
 /* ---- discriminants ----------------------------------------------------------------------------------------- */
 
-/* b = between-class covariance of the rows of p (dimension r), which are those of t mapped. */
-static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, int r,
-                                      const double *p, double *b)
+/* b = between-class covariance of p, the rows of t mapped. */
+static bdml_status between_covariance(bdml_handle *h, const bdml_training *t, const bdml_rows *p,
+                                      double *b)
 {
     bdml_status status = BDML_OK;
-    size_t d = (size_t)r, classes = (size_t)t->classes;
-    bdml_rows rows = bdml_training_rows(t);
+    size_t d = (size_t)p->d, classes = (size_t)t->classes;
     double *mean = NULL, *all = NULL;
     int64_t *count = NULL;
 
-    rows.d = r;
-    rows.ld = r;
-    rows.x = p;
     BDML_NEW(h, mean, classes * d);
     BDML_NEW(h, all, d);
     BDML_NEW(h, count, classes);
-    BDML_GO(bdml_class_means(h, &rows, t->over, count, mean, all));
+    BDML_GO(bdml_class_means(h, p, t->over, count, mean, all));
     memset(b, 0, d * d * sizeof *b);
     for (size_t c = 0; c < classes; c++) {
         if (count[c] == 0) continue;
@@ -214,22 +218,24 @@ static bdml_status need_along(bdml_handle *h, const bdml_training *t, int n, con
                               bdml_whitening *w)
 {
     bdml_status status = BDML_OK;
-    double *p = NULL, *b = NULL, *lambda = NULL;
+    double *b = NULL, *lambda = NULL;
+    const bdml_rows rows = bdml_training_rows(t);
+    bdml_image image = {0};
     bdml_eigh_ws ws = {0};
 
     if (w->along) return BDML_OK;
-    BDML_GO(bdml_map_points(h, n, t->d, map, bdml_training_held(t), t->x, &p));
+    BDML_GO(bdml_image_open(h, &rows, n, map, NULL, false, &image));
     BDML_NEW(h, b, (size_t)n * (size_t)n);
     BDML_NEW(h, lambda, n);
     BDML_GO(bdml_eigh_ws_init(h, n, &ws));
-    BDML_GO(between_covariance(h, t, n, p, b));
+    BDML_GO(between_covariance(h, t, &image.rows, b));
     BDML_GO(bdml_la_eigh(h, n, b, lambda, true, &ws));
     w->along = b;
     w->along_lambda = lambda;
     b = lambda = NULL;
 done:
     bdml_eigh_ws_free(&ws);
-    free(p);
+    bdml_image_close(&image);
     free(b);
     free(lambda);
     return status;
@@ -265,24 +271,32 @@ done:
 static bdml_status need_shift(bdml_handle *h, const bdml_training *t, bdml_whitening *w)
 {
     bdml_status status = BDML_OK;
-    size_t d = (size_t)t->d, n = (size_t)bdml_training_held(t);
+    size_t d = (size_t)t->d;
+    const bdml_rows rows = bdml_training_rows(t);
     double *mean = NULL, *off = NULL;
+    bdml_scan s = {0};
 
     if (w->mean) return BDML_OK;
     BDML_NEW(h, mean, d);
     BDML_NEW(h, off, d);
     const bdml_comm *comm = t->over ? t->over->comm : &bdml_comm_serial;
+    BDML_GO(bdml_scan_begin(h, &rows, &s));
     bdml_comm_chain_begin(comm, t->d, mean);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++) mean[j] += t->x[i * d + j] / (double)t->n;
+    while (bdml_scan_next(&s))
+        for (int64_t i = 0; i < s.count; i++)
+            for (size_t j = 0; j < d; j++) mean[j] += s.x[i * s.ld + (int64_t)j] / (double)t->n;
     bdml_comm_chain_end(comm, t->d, mean);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++) off[j] = BDML_MAX(off[j], fabs(t->x[i * d + j] - mean[j]));
+    bdml_scan_again(&s);
+    while (bdml_scan_next(&s))
+        for (int64_t i = 0; i < s.count; i++)
+            for (size_t j = 0; j < d; j++)
+                off[j] = BDML_MAX(off[j], fabs(s.x[i * s.ld + (int64_t)j] - mean[j]));
     bdml_spread_max(t->over, t->d, off);
     for (size_t j = 0; j < d; j++) w->far = w->far || fabs(mean[j]) > FAR * off[j];
     w->mean = mean;
     mean = NULL;
 done:
+    bdml_scan_end(&s);
     free(mean);
     free(off);
     return status;

@@ -1,0 +1,180 @@
+/* test_storage.c - rows held once: under a reference they are made when they are asked for, and the bits are those of rows held whole. */
+#include "check.h"
+#include "neighbors/neighbors.h"
+#include "model/evidence.h"
+
+#include <stdlib.h>
+
+static const char *const references[] = {"zscore", "within-raw", "fisher", "local-60"};
+enum { REFERENCES = sizeof references / sizeof *references };
+
+/* ---- rows under a reference ------------------------------------------------------------------------------- */
+
+static bdml_model *train_in(bdml_handle *h, const bdml_dataset *data, const char *reference,
+                            const char *memory)
+{
+    bdml_model *model = NULL;
+    check_ok(h, bdml_set(h, "memory", memory));
+    check_ok(h, bdml_set(h, "reference", reference));
+    check_ok(h, bdml_set(h, "distortion", "100"));
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    return model;
+}
+
+static void check_same_model(const bdml_model *a, const bdml_model *b)
+{
+    assert_int_equal(a->q, b->q);
+    assert_int_equal(a->d, b->d);
+    assert_memory_equal(a->l, b->l, sizeof *a->l * (size_t)a->q * (size_t)a->d);
+    assert_true(a->evidence->lower == b->evidence->lower);
+    assert_true(a->evidence->upper == b->evidence->upper);
+    assert_int_equal(a->evidence->constraints->m, b->evidence->constraints->m);
+}
+
+/* Segment, 2310 x 19, is 0.33 MiB: an eighth of 256 MiB has room for it, an eighth of 1 MiB has not. */
+static void less_memory_gives_the_same_model(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = NULL;
+    check_ok(h, bdml_read_dataset(h, source_path("data/segment.csv"), &data));
+    for (int k = 0; k < REFERENCES; k++) {
+        bdml_model *whole = train_in(h, data, references[k], "256");
+        bdml_model *made = train_in(h, data, references[k], "1");
+        check_same_model(whole, made);
+        bdml_free_model(whole);
+        bdml_free_model(made);
+    }
+    bdml_free_dataset(data);
+}
+
+/* Rows far from the origin have their mean taken off before they are mapped; these are mapped in two goes. */
+static void rows_far_away_too(void **state)
+{
+    enum { ROWS = 2000, D = 40 };
+    bdml_handle *h = *state;
+    bdml_dataset *data = NULL;
+    double *x = calloc((size_t)ROWS * D, sizeof *x);
+    int64_t label[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        label[i] = i % 3;
+        for (int j = 0; j < D; j++)
+            x[i * D + j] = 1e6 + sin(1.0 + 37.0 * i + 11.0 * j) + (label[i] == j ? 1.0 : 0.0);
+    }
+    check_ok(h, bdml_dataset_from_arrays(h, ROWS, D, x, D, label, &data));
+    bdml_model *whole = train_in(h, data, "within", "256"),
+               *made = train_in(h, data, "within", "1");
+    check_same_model(whole, made);
+    bdml_free_model(whole);
+    bdml_free_model(made);
+    bdml_free_dataset(data);
+    free(x);
+}
+
+static void memory_may_fail(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = NULL;
+    bdml_model *model;
+    check_ok(h, bdml_set(h, "memory", "1"));
+    check_ok(h, bdml_set(h, "reference", "within"));
+    check_ok(h, bdml_set(h, "distortion", "10"));
+    check_ok(h, bdml_read_dataset(h, source_path("data/segment.csv"), &data));
+    int64_t n = 1;
+    do { /* some of the many */
+        h->fail_alloc = n;
+        bdml_status status = bdml_train(h, data, NULL, &model);
+        if (status == BDML_OK) break;
+        assert_int_equal(status, BDML_ERR_MEMORY);
+        assert_true(bdml_last_error(h)[0]);
+        assert_null(model);
+        n += 101;
+    } while (true);
+    h->fail_alloc = 0;
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+    assert_true(n > 300);
+}
+
+/* The prover goes over 128 rows of 8192 columns at a time. */
+static void wide_rows_are_proven_in_lots(void **state)
+{
+    enum { ROWS = 300, D = 8192 };
+    bdml_handle *h = *state;
+    bdml_dataset *data = NULL;
+    bdml_model *model = NULL;
+    double *x = calloc((size_t)ROWS * D, sizeof *x);
+    int64_t label[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        label[i] = i % 3;
+        for (int j = 0; j < D; j++)
+            x[i * D + j] = sin(1.0 + 37.0 * i + 11.0 * (j % 97)) + (label[i] == j % 97 ? 1.0 : 0.0);
+    }
+    check_ok(h, bdml_dataset_from_arrays(h, ROWS, D, x, D, label, &data));
+    free(x);
+    check_ok(h, bdml_set(h, "pca", "6"));
+    check_ok(h, bdml_set(h, "reference", "within"));
+    check_ok(h, bdml_set(h, "distortion", "20"));
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    assert_int_equal(model->evidence->claim, BDML_CLAIM_OPTIMAL);
+    assert_true(bdml_evidence_gap(model->evidence) <= 1e-3);
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+/* ---- slabs -------------------------------------------------------------------------------------------------- */
+
+typedef struct held {
+    bdml_made made;
+    const double *x;
+    int d, most; /* rows that were asked for at a time */
+} held;
+
+static void some(const bdml_made *m, int64_t count, const int64_t *row, int64_t from, double *out)
+{
+    held *s = (held *)m;
+    s->most = BDML_MAX(s->most, (int)count);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(out + i * s->d, s->x + (row ? row[i] : from + i) * s->d, sizeof *out * (size_t)s->d);
+}
+
+/* 5000 rows of 1024 numbers are two slabs; rows are alike in threes, so that ties reach across them. */
+static void slabs_find_what_a_search_finds(void **state)
+{
+    enum { ROWS = 5000, D = 1024, Q = 12, K = 5 };
+    bdml_handle *h = *state;
+    double *x = calloc((size_t)ROWS * D, sizeof *x);
+    int32_t y[ROWS], at[Q * K], slab_at[Q * K];
+    double far[Q * K], slab_far[Q * K];
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % 4;
+        for (int j = 0; j < D; j++) x[i * D + j] = sin(1.0 + 37.0 * (i % 1700) + 11.0 * j);
+    }
+    held kept = {{some, false}, x, D, 0};
+    const bdml_rows whole = {.n = ROWS, .d = D, .ld = D, .x = x, .y = y},
+                    queries = {.n = Q, .d = D, .ld = D, .x = x + 1690 * D, .y = y + 1690};
+    bdml_rows made = whole;
+    made.x = NULL;
+    made.made = &kept.made;
+    const bdml_neighbor_options *o = &h->options.neighbors;
+    for (int which = BDML_ANY_CLASS; which <= BDML_OTHER_CLASS; which++) {
+        check_ok(h, bdml_knn_search(h, o, &whole, &queries, (bdml_restrict)which, K, at, far));
+        check_ok(h,
+                 bdml_knn_slabs(h, o, &made, &queries, (bdml_restrict)which, K, slab_at, slab_far));
+        assert_memory_equal(at, slab_at, sizeof at);
+        assert_memory_equal(far, slab_far, sizeof far);
+    }
+    assert_true(kept.most < ROWS);
+    free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        handle_test(less_memory_gives_the_same_model),
+        handle_test(rows_far_away_too),
+        handle_test(memory_may_fail),
+        handle_test(wide_rows_are_proven_in_lots),
+        handle_test(slabs_find_what_a_search_finds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
