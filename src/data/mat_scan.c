@@ -213,7 +213,8 @@ static const char *check_cells(cursor *c, size_t count, int depth)
     return NULL;
 }
 
-/* The sizes count characters; one of them takes one to four bytes of UTF-8. */
+/* The sizes count characters; one of them takes one to four bytes of UTF-8. No text has a part too, of no bytes: matio
+ * reserves what the part announces. */
 static const char *check_text(cursor *c, size_t count)
 {
     part p;
@@ -239,7 +240,7 @@ static const char *check_array(cursor *c, bdml_mat_variable *v, int depth)
     }
     if (v->class == MAT_C_SPARSE)
         return v->complex ? "it holds complex numbers; save real ones" : check_sparse(c, v);
-    if (v->class == MAT_C_CHAR) return count ? check_text(c, count) : NULL;
+    if (v->class == MAT_C_CHAR) return check_text(c, count);
     if (v->class == MAT_C_CELL) return check_cells(c, count, depth);
     return "only matrices of numbers, text and cells of text can be read";
 }
