@@ -220,7 +220,7 @@ static const char *check_text(cursor *c, size_t count)
     part p;
     if (!bdml_mat_next(c, &p)) return "it announces more text than it holds";
     size_t size = type_size(p.type);
-    if (!is_text_type(p.type)) return "the type of its text is unknown";
+    if (size == 0 || !is_text_type(p.type)) return "the type of its text is unknown";
     if (p.type == MAT_T_UTF8 && p.bytes >= count && p.bytes / 4 <= count) return NULL;
     if (p.bytes % size || p.bytes / size != count)
         return differ(c, count, p.bytes / size, "characters");
