@@ -173,6 +173,30 @@ static void small_classes_are_found_whole(void **state)
     drop_world(&w);
 }
 
+/* More rows are asked for than the lists hold that a query looks into: it is searched for exactly. */
+static void more_than_the_lists_hold(void **state)
+{
+    enum { QUERIES = 500, MANY = N / 3 };
+    world w = make_world(*state, 1.0);
+    int32_t *index[2];
+    double *distance[2];
+    for (int k = 0; k < 2; k++) {
+        index[k] = malloc(sizeof **index * QUERIES * MANY);
+        distance[k] = malloc(sizeof **distance * QUERIES * MANY);
+        assert_true(index[k] && distance[k]);
+        check_ok(w.h, bdml_set(w.h, "search", k ? "approximate" : "auto"));
+        check_ok(w.h, bdml_find_neighbors(w.h, N, D, w.x, D, NULL, QUERIES, w.x, D, NULL,
+                                          BDML_ANY_CLASS, MANY, index[k], distance[k]));
+    }
+    assert_memory_equal(index[0], index[1], sizeof **index * QUERIES * MANY);
+    assert_memory_equal(distance[0], distance[1], sizeof **distance * QUERIES * MANY);
+    for (int k = 0; k < 2; k++) {
+        free(index[k]);
+        free(distance[k]);
+    }
+    drop_world(&w);
+}
+
 /* Every allocation in turn. */
 static void memory_may_fail(void **state)
 {
@@ -230,6 +254,7 @@ int main(void)
         handle_test(threads_do_not_matter),
         handle_test(few_are_exact),
         handle_test(small_classes_are_found_whole),
+        handle_test(more_than_the_lists_hold),
         handle_test(memory_may_fail),
         handle_test(models_tell),
     };

@@ -213,13 +213,14 @@ static const char *check_cells(cursor *c, size_t count, int depth)
     return NULL;
 }
 
-/* The sizes count characters; one of them takes one to four bytes of UTF-8. */
+/* The sizes count characters; one of them takes one to four bytes of UTF-8. No text has a part too, of no bytes: matio
+ * reserves what the part announces. */
 static const char *check_text(cursor *c, size_t count)
 {
     part p;
     if (!bdml_mat_next(c, &p)) return "it announces more text than it holds";
     size_t size = type_size(p.type);
-    if (!is_text_type(p.type)) return "the type of its text is unknown";
+    if (size == 0 || !is_text_type(p.type)) return "the type of its text is unknown";
     if (p.type == MAT_T_UTF8 && p.bytes >= count && p.bytes / 4 <= count) return NULL;
     if (p.bytes % size || p.bytes / size != count)
         return differ(c, count, p.bytes / size, "characters");
@@ -239,7 +240,7 @@ static const char *check_array(cursor *c, bdml_mat_variable *v, int depth)
     }
     if (v->class == MAT_C_SPARSE)
         return v->complex ? "it holds complex numbers; save real ones" : check_sparse(c, v);
-    if (v->class == MAT_C_CHAR) return count ? check_text(c, count) : NULL;
+    if (v->class == MAT_C_CHAR) return check_text(c, count);
     if (v->class == MAT_C_CELL) return check_cells(c, count, depth);
     return "only matrices of numbers, text and cells of text can be read";
 }

@@ -308,6 +308,15 @@ static inline void build_mat_content(void)
     mat_start(&x, MX_CELL, 2, (const uint32_t[]){3, 1}, "y", false);
     mat_add(&f, &x, false);
     expect(save("no-cells.mat", &f), FORMAT, "more cells than it holds");
+    f = good_mat(false); /* a text of no characters whose part announces some */
+    bytes cell = {0};
+    mat_start(&x, MX_CELL, 2, (const uint32_t[]){1, 1}, "y", false);
+    mat_start(&cell, MX_CHAR, 2, (const uint32_t[]){0, 0}, "", false);
+    put_int(&cell, MI_UTF8, 4, false);
+    put_int(&cell, 0x2B000800, 4, false);
+    mat_add(&x, &cell, false);
+    mat_add(&f, &x, false);
+    expect(save("empty-cell.mat", &f), FORMAT, "more text than it holds");
     f = good_mat(false);
     with(expect(save("asked.mat", &f), DATA, "no variable 'Z'; the file holds X"), "variable=Z");
 }
