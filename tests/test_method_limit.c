@@ -3,6 +3,7 @@
 #include "counting_malloc.h"
 
 #include "check.h"
+#include "linalg/linalg.h"
 #include "train/train.h"
 
 static const double MIB = 1048576.0;
@@ -68,7 +69,9 @@ static double taken(bdml_handle *h, const world *w, const bdml_method *m, bdml_s
         t.y = NULL, t.constraints = w->given;
     check_ok(h, bdml_model_new(h, w->data, &plain, w->d, &model));
     counting_begin();
+    bdml_la_enter(h); /* as training does: BLAS with one thread */
     *status = bdml_fit_within(h, &h->options, m, &t, model);
+    bdml_la_leave(h);
     double peak = counting_peak();
     bdml_free_model(model);
     return peak;
