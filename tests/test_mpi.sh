@@ -95,6 +95,7 @@ RANKS=3 CERTIFY=no READ="--missing mean" compare holes holes.csv --missing mean 
 RANKS=3 CERTIFY=no READ="--missing drop" compare dropped holes.csv --missing drop --reference none --distortion 10 --kind triplet
 RANKS="2 3" compare segment "$segment" --scale zscore --distortion 20
 RANKS="2 4" CERTIFY=no compare recipe-segment "$segment"
+RANKS="2 3" compare principal "$segment" --scale zscore --pca 8 --distortion 10
 # Columns that depend on each other to the digits of the file: directions that the points hardly have turn with the last bit of a sum.
 for passes in 1 3; do
     CERTIFY=no compare "turning-$passes" "$segment" --scale zscore --reference fisher-5 --distortion 10 --softness 20 --passes "$passes"

@@ -224,7 +224,7 @@ done:
     return status;
 }
 
-/* Fewer rows than columns are brought together on every rank. */
+/* Fewer rows than columns are brought together on every rank, and so is what fills no more than a block: it gets the bits of one process. */
 static bdml_status fit_together(bdml_handle *h, double asked, uint64_t seed, const bdml_rows *data,
                                 const bdml_spread *over, bdml_prepare *p)
 {
@@ -262,7 +262,9 @@ bdml_status bdml_pca_fit(bdml_handle *h, double asked, uint64_t seed, const bdml
             "pca must be a whole number of components, or a share of variance below 1, "
             "got %g",
             asked);
-    if (over && few_rows && !randomised) return fit_together(h, asked, seed, data, over, p);
+    bool little = n <= BLOCK / data->d;
+    if (over && (little || (few_rows && !randomised)))
+        return fit_together(h, asked, seed, data, over, p);
     s.rows = BDML_MIN(BDML_MAX(BLOCK / data->d, BLOCK_LEAST), BLOCK_MOST);
     s.rows = few_rows && !randomised ? data->n : BDML_MIN(s.rows, data->n);
     BDML_NEW(h, s.x, (size_t)s.rows * (size_t)data->d);
