@@ -16,18 +16,20 @@ typedef struct column {
     double there, mean, squares;
 } column;
 
-static column look_at(const bdml_rows *rows, int j)
+/* All columns of the rows that s goes over. */
+static void look_at(bdml_scan *s, column *of)
 {
-    column c = {0};
-    for (int64_t i = 0; i < rows->n; i++) {
-        double v = rows->x[(size_t)i * (size_t)rows->ld + (size_t)j];
-        if (isnan(v)) continue;
-        double off = v - c.mean;
-        c.there += 1.0;
-        c.mean += off / c.there;
-        c.squares += off * (v - c.mean);
-    }
-    return c;
+    int d = s->rows->d;
+    while (bdml_scan_next(s))
+        for (int64_t i = 0; i < s->count; i++)
+            for (int j = 0; j < d; j++) {
+                double v = s->x[(size_t)i * (size_t)s->ld + (size_t)j];
+                if (isnan(v)) continue;
+                double off = v - of[j].mean;
+                of[j].there += 1.0;
+                of[j].mean += off / of[j].there;
+                of[j].squares += off * (v - of[j].mean);
+            }
 }
 
 /* Of the rows of all ranks (Chan, Golub, LeVeque): squares about one's own mean, and of that about the mean of all. */
@@ -44,15 +46,25 @@ static void join(const bdml_spread *over, column *c)
 
 bdml_status bdml_model_tell_spread(bdml_handle *h, bdml_model *model, const bdml_dataset *data)
 {
-    json_t *list = json_array();
+    bdml_status status = BDML_OK;
     const bdml_rows rows = bdml_dataset_view(data);
+    column *of = NULL;
+    bdml_scan s = {0};
+
+    BDML_NEW(h, of, data->d);
+    BDML_GO(bdml_scan_begin(h, &rows, &s));
+    look_at(&s, of);
+    json_t *list = json_array();
     for (int j = 0; j < data->d; j++) {
-        column c = look_at(&rows, j);
-        join(data->over, &c);
-        double spread = c.there > 1.0 ? sqrt(c.squares / (c.there - 1.0)) : 0.0;
+        join(data->over, &of[j]);
+        double spread = of[j].there > 1.0 ? sqrt(of[j].squares / (of[j].there - 1.0)) : 0.0;
         bdml_json_push(&list, json_real(spread));
     }
-    return bdml_model_tell(h, model, "feature_spread", list);
+    status = bdml_model_tell(h, model, "feature_spread", list);
+done:
+    bdml_scan_end(&s);
+    free(of);
+    return status;
 }
 
 /* B = A S, q rows of d_in. */
