@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Numbers made at a time: two MiB; rows are whole tiles of those that map them (linalg/map.c). */
-enum { SCANNED = 1 << 18, TILE = 64 };
+/* Numbers made at a time: half a MiB; rows are whole tiles of those that map them (linalg/map.c). */
+enum { SCANNED = 1 << 16, TILE = 64 };
 
 void bdml_rows_copy(const bdml_rows *r, int64_t count, const int64_t *row, int64_t from,
                     double *out)
