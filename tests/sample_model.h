@@ -45,8 +45,9 @@ static inline bdml_model *trained(bdml_handle *h, const bdml_dataset *data, int 
     check_ok(h, bdml_model_new(h, data, &p, p.d_out, &m));
     fill_normal(&r, (size_t)(q * m->d), l);
     check_ok(h, bdml_model_set_map(h, m, q, l));
+    const bdml_rows rows = {.n = data->n, .d = m->d, .ld = m->d, .x = x};
     check_ok(h, bdml_model_keep_points(h, (bdml_yes_no_auto)h->options.train.keep_points.value, m,
-                                       NULL, data->n, x, data->y));
+                                       NULL, data->n, &rows, data->y));
     json_object_set_new(m->info, "method", json_string("random"));
     json_object_set_new(m->info, "certificate", json_pack("{s:f}", "gap", 0.1 + 0.2));
     return m;

@@ -174,7 +174,8 @@ static bdml_status everything(bdml_handle *h, const bdml_dataset *data, const ch
     BDML_GO(bdml_model_new(h, data, &p, D, &m));
     BDML_GO(bdml_model_set_metric(h, m, eye));
     BDML_GO(bdml_model_set_map(h, m, 2, eye));
-    BDML_GO(bdml_model_keep_points(h, BDML_AUTO_AUTO, m, NULL, N, x, data->y));
+    const bdml_rows rows = {.n = N, .d = D, .ld = D, .x = x};
+    BDML_GO(bdml_model_keep_points(h, BDML_AUTO_AUTO, m, NULL, N, &rows, data->y));
     BDML_GO(bdml_save_model_bytes(h, m, &bytes, &size));
     BDML_GO(bdml_load_model_bytes(h, bytes, size, &back));
     BDML_GO(bdml_transform(h, back, N, data->x, D, z));

@@ -250,9 +250,11 @@ static void points_are_kept_within_the_limit(void **state)
     double *x = calloc(MANY, sizeof *x);
     bdml_model *m;
     check_ok(h, bdml_model_from_map(h, 1, 1, one, 0, &m));
-    check_ok(h, bdml_model_keep_points(h, BDML_AUTO_AUTO, m, NULL, MANY, x, NULL));
+    bdml_rows rows = {.n = MANY, .d = 1, .ld = 1, .x = x};
+    check_ok(h, bdml_model_keep_points(h, BDML_AUTO_AUTO, m, NULL, MANY, &rows, NULL));
     assert_int_equal(m->points, 0);
-    check_ok(h, bdml_model_keep_points(h, BDML_AUTO_AUTO, m, NULL, 1000, x, NULL));
+    rows.n = 1000;
+    check_ok(h, bdml_model_keep_points(h, BDML_AUTO_AUTO, m, NULL, 1000, &rows, NULL));
     assert_int_equal(m->points, 1000);
     bdml_free_model(m);
     free(x);

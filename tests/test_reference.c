@@ -300,7 +300,7 @@ static void near_rows_of_many(void **state)
         }
     }
     const bdml_training all = {MANY, D, x, y, 3, NULL, NULL, NULL, NULL},
-                        part = {BDML_LOCAL_ROWS, D, few, few_y, 3, NULL, NULL, NULL};
+                        part = {BDML_LOCAL_ROWS, D, few, few_y, 3, NULL, NULL, NULL, NULL};
     bdml_reference a, b;
     check_ok(h, make(h, BDML_REFERENCE_LOCAL, &all, &a));
     check_ok(h, make(h, BDML_REFERENCE_LOCAL, &part, &b));

@@ -1,5 +1,6 @@
-/* test_storage.c - rows held once: under a reference they are made when they are asked for, and the bits are those of rows held whole. */
-#include "check.h"
+/* test_storage.c - rows held once: under a reference they are made when they are asked for, and the bits are those of rows held whole;
+ * held as float32, those of doubles of the same values. */
+#include "binary_files.h"
 #include "neighbors/neighbors.h"
 #include "model/evidence.h"
 
@@ -121,6 +122,122 @@ static void wide_rows_are_proven_in_lots(void **state)
     bdml_free_dataset(data);
 }
 
+/* ---- float32 -------------------------------------------------------------------------------------------------- */
+
+enum { M = 600, E = 8 };
+
+/* M x E values of this type, rounded to float32 before or not, and labels beside. */
+static const char *make_values(const char *descr, bool rounded)
+{
+    bytes x = {0}, y = {0};
+    npy_header(&x, descr, "False", "(600, 8)");
+    npy_header(&y, "|u1", "False", "(600,)");
+    for (int i = 0; i < M; i++) {
+        for (int j = 0; j < E; j++) {
+            double v = sin(1.0 + 37.0 * i + 11.0 * j) + (i % 3 == j ? 2.0 : 0.0);
+            put_item(&x, 'f', descr[2] == '4' ? 4 : 8, rounded ? (double)(float)v : v, false);
+        }
+        put_int(&y, (uint64_t)(i % 3), 1, false);
+    }
+    save("s.labels.npy", &y);
+    return save("s.npy", &x);
+}
+
+static bdml_dataset *read_as(bdml_handle *h, const char *storage, const char *mapping,
+                             const char *path)
+{
+    bdml_dataset *data = NULL;
+    check_ok(h, bdml_set(h, "storage", storage));
+    check_ok(h, bdml_set(h, "mapping", mapping));
+    check_ok(h, bdml_read_dataset(h, path, &data));
+    return data;
+}
+
+/* Doubles and floats of the same values, read or mapped, with nothing to prepare, PCA, unit rows and a problem that is stated:
+ * the same model, and it is confirmed; doubles that were not rounded are refused. */
+static void floats_give_the_model_of_doubles(void **state)
+{
+    static const struct {
+        const char *name, *value;
+    } more[] = {{"scale", "none"}, {"pca", "4"}, {"scale", "unit"}, {"rule", "class"}};
+    bdml_handle *h = *state;
+    char *json = NULL;
+    int confirmed;
+    for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
+        check_ok(h, bdml_set(h, more[k].name, more[k].value));
+        bdml_dataset *wide = read_as(h, "float64", "no", make_values("<f8", true));
+        bdml_dataset *rounded = read_as(h, "float32", "no", make_values("<f8", false));
+        bdml_dataset *finer = read_as(h, "float64", "no", in_folder("s.npy"));
+        bdml_dataset *mapped = read_as(h, "float32", "yes", make_values("<f4", true));
+        assert_true(wide->x && !wide->single.x);
+        assert_true(!rounded->x && rounded->single.x && !rounded->file);
+        assert_true(!mapped->x && mapped->single.x && mapped->file);
+        assert_true(bdml_dataset_fingerprint(wide) == bdml_dataset_fingerprint(rounded));
+        assert_true(bdml_dataset_fingerprint(wide) == bdml_dataset_fingerprint(mapped));
+        bdml_model *a = train_in(h, wide, "within", "256"),
+                   *b = train_in(h, rounded, "within", "256"),
+                   *c = train_in(h, mapped, "within", "256");
+        check_same_model(a, b);
+        check_same_model(a, c);
+        assert_true(!rounded->x); /* nobody needed doubles of all rows */
+        check_ok(h, bdml_certify_model(h, c, mapped, &confirmed, &json));
+        assert_true(confirmed);
+        bdml_free_bytes(json);
+        check_ok(h, bdml_certify_model(h, c, finer, &confirmed, &json));
+        assert_false(confirmed);
+        bdml_free_bytes(json);
+        assert_memory_equal(bdml_dataset_rows(mapped), wide->x, sizeof(double) * M * E);
+        bdml_free_model(a);
+        bdml_free_model(b);
+        bdml_free_model(c);
+        bdml_free_dataset(wide);
+        bdml_free_dataset(rounded);
+        bdml_free_dataset(finer);
+        bdml_free_dataset(mapped);
+        check_ok(h, bdml_set(h, "pca", "0"));
+    }
+}
+
+static void values_beyond_float32_are_refused(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    const double x[] = {1.0, 2.0, 1e39, 4.0}, fine[] = {0.1, 0.2, 0.3, 0.4};
+    check_ok(h, bdml_set(h, "storage", "float32"));
+    check_fails(h, bdml_dataset_from_arrays(h, 2, 2, x, 2, NULL, &data), BDML_ERR_DATA, "float64");
+    check_ok(h, bdml_dataset_from_arrays(h, 2, 2, fine, 2, NULL, &data));
+    assert_true(bdml_dataset_rows(data)[0] == (double)0.1f);
+    bdml_free_dataset(data);
+    bytes text = {0};
+    for (const char *c = "a,b,class\n1,2,x\n1e39,4,y\n"; *c; c++)
+        put_int(&text, (uint64_t)*c, 1, false);
+    check_fails(
+        h, bdml_read_dataset(h, save("far.csv", &text), &data), BDML_ERR_DATA,
+        "line 3, column 1 (a): 1e+39 is beyond the range of float32; use --storage float64");
+}
+
+static void floats_and_memory_that_fails(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = NULL;
+    const char *path = make_values("<f8", false);
+    int64_t n = 1;
+    check_ok(h, bdml_set(h, "storage", "float32"));
+    for (bdml_status status = BDML_ERR_MEMORY; status != BDML_OK; n++) {
+        h->fail_alloc = n;
+        status = bdml_read_dataset(h, path, &data);
+        if (status != BDML_OK) assert_int_equal(status, BDML_ERR_MEMORY);
+    }
+    assert_true(n > 5);
+    h->fail_alloc = 1;
+    assert_int_equal(bdml_dataset_widen(h, data), BDML_ERR_MEMORY);
+    assert_null(data->x);
+    h->fail_alloc = 0;
+    check_ok(h, bdml_dataset_widen(h, data));
+    assert_true(data->x[3] == (double)(float)sin(34.0));
+    bdml_free_dataset(data);
+}
+
 /* ---- slabs -------------------------------------------------------------------------------------------------- */
 
 typedef struct held {
@@ -174,7 +291,10 @@ int main(void)
         handle_test(rows_far_away_too),
         handle_test(memory_may_fail),
         handle_test(wide_rows_are_proven_in_lots),
+        handle_test(floats_give_the_model_of_doubles),
+        handle_test(values_beyond_float32_are_refused),
+        handle_test(floats_and_memory_that_fails),
         handle_test(slabs_find_what_a_search_finds),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

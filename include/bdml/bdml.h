@@ -190,10 +190,11 @@ BDML_API bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data);
 BDML_API bdml_status bdml_write_dataset(bdml_handle *h, const bdml_dataset *data, const char *path);
 BDML_API void bdml_free_dataset(bdml_dataset *data);
 
-BDML_API int64_t bdml_dataset_points(const bdml_dataset *data);                  /* n */
-BDML_API int bdml_dataset_dimension(const bdml_dataset *data);                   /* d */
-BDML_API int bdml_dataset_classes(const bdml_dataset *data);                     /* 0: no labels */
-BDML_API const double *bdml_dataset_rows(const bdml_dataset *data);              /* n*d, ld = d */
+BDML_API int64_t bdml_dataset_points(const bdml_dataset *data); /* n */
+BDML_API int bdml_dataset_dimension(const bdml_dataset *data);  /* d */
+BDML_API int bdml_dataset_classes(const bdml_dataset *data);    /* 0: no labels */
+/* n*d, ld = d. With the setting storage = float32 doubles are made beside the floats when first asked for; NULL: no memory. */
+BDML_API const double *bdml_dataset_rows(const bdml_dataset *data);
 BDML_API const int32_t *bdml_dataset_labels(const bdml_dataset *data);           /* n, or NULL */
 BDML_API const char *bdml_dataset_class_name(const bdml_dataset *data, int c);   /* or NULL */
 BDML_API const char *bdml_dataset_feature_name(const bdml_dataset *data, int j); /* or NULL */

@@ -13,6 +13,7 @@
     X(FORMAT, NPY, "npy")           \
     X(FORMAT, NPZ, "npz") X(FORMAT, MAT, "mat") X(FORMAT, ARFF, "arff") X(FORMAT, IDX, "idx")
 #define BDML_AUTO_CHOICES(X)    X(AUTO, AUTO, "auto") X(AUTO, YES, "yes") X(AUTO, NO, "no")
+#define BDML_STORAGE_CHOICES(X) X(STORAGE, FLOAT64, "float64") X(STORAGE, FLOAT32, "float32")
 #define BDML_DECIMAL_CHOICES(X) X(DECIMAL, POINT, ".") X(DECIMAL, COMMA, ",")
 #define BDML_ENCODE_CHOICES(X)  X(ENCODE, NONE, "none") X(ENCODE, ONEHOT, "onehot")
 #define BDML_INDEX_BASE_CHOICES(X) \
@@ -81,6 +82,7 @@
 BDML_CHOICE_TYPE(bdml_format, FORMAT);
 BDML_CHOICE_TYPE(bdml_yes_no_auto, AUTO);
 BDML_CHOICE_TYPE(bdml_decimal, DECIMAL);
+BDML_CHOICE_TYPE(bdml_storage, STORAGE);
 BDML_CHOICE_TYPE(bdml_encode, ENCODE);
 BDML_CHOICE_TYPE(bdml_index_base, INDEX_BASE);
 BDML_CHOICE_TYPE(bdml_missing, MISSING);

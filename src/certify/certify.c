@@ -32,6 +32,7 @@ bdml_status bdml_certify_fits(bdml_handle *h, const bdml_model *model, const bdm
                          "train with method bdml",
                          path, method ? method : "unknown");
     }
+    BDML_TRY(bdml_dataset_widen(h, data));
     if (data->d != model->prepare.d_in)
         return bdml_fail(h, BDML_ERR_DATA, "the model is for %d columns, the data have %d",
                          model->prepare.d_in, data->d);

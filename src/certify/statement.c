@@ -36,8 +36,10 @@ static void put_problem(text *t, const bdml_model *m)
         json_string_value(json_object_get(json_object_get(m->info, "certificate"), "reference"));
     size_t n;
     const char *scale = bdml_choice_word(BDML_WORDS(SCALE), m->prepare.scale, &n);
-    put(t, "On the %lld rows of the data (scale %.*s, ", (long long)e->constraints->n, (int)n,
-        scale);
+    const char *storage =
+        json_string_value(json_object_get(json_object_get(m->info, "settings"), "storage"));
+    put(t, "On the %lld rows of the data (%sscale %.*s, ", (long long)e->constraints->n,
+        storage && strcmp(storage, "float32") == 0 ? "rounded to float32, " : "", (int)n, scale);
     if (m->prepare.basis) put(t, "%d principal components, ", m->prepare.d_out);
     put(t, "reference %.40s), with %lld constraints of margin %.12g%s", reference ? reference : "",
         (long long)e->constraints->m, e->margin, e->constraints->margin ? " times their own" : "");

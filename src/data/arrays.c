@@ -1,6 +1,7 @@
 /* arrays.c - data sets from arrays: doubles or floats, with labels, missing values and names. */
 #include "data/data.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 /* ---- labels -------------------------------------------------------------------------------------- */
@@ -47,10 +48,17 @@ static bdml_status check_shape(bdml_handle *h, const rows *x)
 static bdml_status take_row(bdml_handle *h, const rows *x, int64_t i, double *to, bool *missing)
 {
     bool allowed = h->options.input.missing.value != BDML_MISSING_ERROR;
+    bool single = h->options.input.storage.value == BDML_STORAGE_FLOAT32;
     *missing = false;
     for (int j = 0; j < x->d; j++) {
         int64_t at = i * x->ld + j;
         to[j] = x->doubles ? x->doubles[at] : (double)x->floats[at];
+        if (single && isfinite(to[j]) && fabs(to[j]) > (double)FLT_MAX)
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "x at row %lld, column %d is %g, beyond the range of float32; set "
+                             "storage to float64",
+                             (long long)i, j, to[j]);
+        if (single) to[j] = (double)(float)to[j];
         *missing = *missing || isnan(to[j]);
         if (isinf(to[j]) || (isnan(to[j]) && !allowed))
             return bdml_fail(h, BDML_ERR_DATA, "x at row %lld, column %d is %s: must be finite%s",

@@ -29,13 +29,22 @@ bdml_status bdml_names_sort(bdml_handle *h, const bdml_names *names, int32_t *or
 
 /* ---- data set (dataset.c) -------------------------------------------------------------------- */
 
+/* Rows as float32 (storage.c). */
+typedef struct bdml_floats {
+    bdml_made made;
+    float *x; /* n rows of d, or NULL */
+    int d;
+} bdml_floats;
+
 struct bdml_dataset {
     int64_t n;
     int d;
-    double *x; /* n rows of d; those of this rank where they are dealt out */
+    double *x; /* n rows of d; those of this rank where they are dealt out. NULL: they are floats */
+    bdml_floats single; /* the same as floats, where that is how they are held */
     bdml_mapped
-        *file;  /* the file that x is a part of, to be read only; NULL: x is the data set's own */
-    int32_t *y; /* class of each of the n rows, or NULL */
+        *file; /* the file that x, or the floats, are a part of, to be read only; NULL: they are the
+                         * data set's own */
+    int32_t *y;        /* class of each of the n rows, or NULL */
     bdml_spread *over; /* whom the rows are dealt out to, or NULL: all are here */
     int classes;
     char **class_name;   /* classes of them */
@@ -50,9 +59,19 @@ struct bdml_dataset {
 static inline bdml_rows bdml_dataset_view(const bdml_dataset *data)
 {
     const int32_t *y = data->y ? data->y + bdml_spread_first(data->over) : NULL;
-    return (bdml_rows){
-        bdml_spread_held(data->over, data->n), data->d, data->d, data->x, y, data->classes, NULL};
+    return (bdml_rows){bdml_spread_held(data->over, data->n),
+                       data->d,
+                       data->d,
+                       data->x,
+                       y,
+                       data->classes,
+                       data->x || !data->single.x ? NULL : &data->single.made};
 }
+/* The rows of data are these floats, the data set's own or its file's. */
+void bdml_dataset_hold_floats(bdml_dataset *data, float *x);
+/* data->x, for those who need doubles of all rows: where they are held as floats they are made, once. Whoever is called by a user
+ * with a data set and looks at data->x calls it first. */
+bdml_status bdml_dataset_widen(bdml_handle *h, const bdml_dataset *data);
 /* What a model wants of a file: so many features, called so, and what its label was called (name or number of
  * the column; or NULL). */
 typedef struct bdml_wanted {
@@ -114,8 +133,8 @@ typedef struct bdml_source_ops {
     bdml_status (*skip)(bdml_handle *h, bdml_source *s, int64_t rows);
     /* The labels of all rows where they are known beforehand, or NULL. */
     const int32_t *(*labels)(const bdml_source *s);
-    /* Are the rows that are not yet handed out doubles of this machine, one behind the other, that end the file? NULL: no. */
-    bool (*stand)(const bdml_source *s);
+    /* Are the rows that are not yet handed out reals of this machine of so many bytes, one behind the other, that end the file? NULL: no. */
+    bool (*stand)(const bdml_source *s, size_t size);
 } bdml_source_ops;
 
 /* How the label was found. */
@@ -135,6 +154,7 @@ struct bdml_source {
     bool sparse;    /* of the places of its rows only `entries` have a number, others are 0 */
     int64_t entries;
     bool single; /* the values are stored as float32 */
+    bool round;  /* setting storage: they are rounded to float32 as they are handed out */
     bool lines;  /* block->line counts lines of text; otherwise rows from 1 */
     bool labelled;
     int label_column; /* place of the label among the file's columns, or -1: for messages */
@@ -168,7 +188,7 @@ bool bdml_source_skips(const bdml_source *s);
 /* Leave out rows at the start. */
 bdml_status bdml_source_skip(bdml_handle *h, bdml_source *s, int64_t rows);
 /* Could the rows be used where they stand in the file, without being read? */
-bool bdml_source_stands(const bdml_source *s);
+bool bdml_source_stands(const bdml_source *s, size_t size);
 /* The labels of all rows of a source that skips; NULL: there are none. */
 const int32_t *bdml_source_labels(const bdml_source *s);
 /* Do the labels of n rows, of classes called so, look like classes (doubt.c)? *text: what is in doubt, with the option
@@ -321,6 +341,9 @@ bool bdml_prepare_is_identity(const bdml_prepare *p);
 /* z: n rows of d_out out; may be x itself when ld == d_in: rows that become shorter close up. */
 bdml_status bdml_prepare_apply(bdml_handle *h, const bdml_prepare *p, int64_t n, const double *x,
                                int64_t ld, double *z);
+/* The same of all rows, wherever they are. */
+bdml_status bdml_prepare_all(bdml_handle *h, const bdml_prepare *p, const bdml_rows *rows,
+                             double *z);
 /* The first step alone: z (n rows of d_in) is filled in and scaled, less the center when there is PCA.
  * z may be x itself when ld == d_in. BDML_ERR_DATA at a value that is not finite (NaN with fill is
  * fine); the message counts rows from `first`. */

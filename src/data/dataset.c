@@ -16,10 +16,10 @@ void bdml_free_dataset(bdml_dataset *data)
     if (!data) return;
     free_texts(data->class_name, data->classes);
     free_texts(data->feature_name, data->d);
-    if (data->file)
-        bdml_mapped_free(data->file);
-    else
-        free(data->x);
+    bool floats = data->single.x != NULL; /* doubles beside them are always the data set's own */
+    if (!data->file || floats) free(data->x);
+    if (!data->file) free(data->single.x);
+    bdml_mapped_free(data->file);
     free(data->y);
     free(data->source);
     free(data->label_name);
@@ -60,7 +60,7 @@ done:
 
 bdml_status bdml_dataset_own(bdml_handle *h, bdml_dataset *data)
 {
-    return data->file ? bdml_mapped_write(h, data->file, data->source) : BDML_OK;
+    return data->file && !data->single.x ? bdml_mapped_write(h, data->file, data->source) : BDML_OK;
 }
 
 bdml_status bdml_dataset_confirm(bdml_handle *h, const bdml_dataset *data, bdml_status status,
@@ -109,11 +109,10 @@ bdml_status bdml_dataset_subset(bdml_handle *h, const bdml_dataset *data, int64_
                              "row %lld is not among the %lld rows of the data", (long long)rows[i],
                              (long long)data->n);
     size_t d = (size_t)data->d;
+    const bdml_rows from = bdml_dataset_view(data);
     BDML_GO(bdml_dataset_new(h, count, data->d, data->classes, &part));
-    for (int64_t i = 0; i < count; i++) {
-        memcpy(part->x + (size_t)i * d, data->x + (size_t)rows[i] * d, d * sizeof *part->x);
-        if (part->y) part->y[i] = data->y[rows[i]];
-    }
+    bdml_rows_copy(&from, count, rows, 0, part->x);
+    for (int64_t i = 0; part->y && i < count; i++) part->y[i] = data->y[rows[i]];
     if (data->classes > 0)
         BDML_GO(copy_texts(h, data->class_name, data->classes, part->class_name));
     if (data->feature_name) {
@@ -143,18 +142,31 @@ bool bdml_all_finite(size_t n, const double *x)
     return total == 0.0;
 }
 
+/* From now on the rows are the doubles beside them, which may be written. */
+static bdml_status let_go_of_floats(bdml_handle *h, bdml_dataset *data)
+{
+    BDML_TRY(bdml_dataset_confirm(h, data, BDML_OK, NULL));
+    if (!data->file) free(data->single.x);
+    bdml_mapped_free(data->file);
+    data->single.x = NULL;
+    data->file = NULL;
+    return BDML_OK;
+}
+
 bdml_status bdml_dataset_fill(bdml_handle *h, bdml_dataset *data)
 {
     bdml_status status = BDML_OK;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_dataset_fill: data must not be NULL");
     BDML_TRY(bdml_dataset_need_all(h, data, "filling in means"));
+    BDML_TRY(bdml_dataset_widen(h, data));
     if (bdml_all_finite((size_t)data->n * (size_t)data->d, data->x)) return BDML_OK;
     bdml_prepare means = {.d_in = data->d};
     size_t d = (size_t)data->d;
     const bdml_rows rows = bdml_dataset_view(data);
     BDML_GO(bdml_dataset_own(h, data));
     BDML_GO(bdml_prepare_means(h, &rows, NULL, &means));
+    if (data->single.x) BDML_GO(let_go_of_floats(h, data));
     for (size_t k = 0; k < (size_t)data->n * d; k++)
         if (isnan(data->x[k])) data->x[k] = means.fill[k % d];
     status = bdml_dataset_confirm(h, data, status, NULL);
@@ -198,7 +210,8 @@ static uint64_t mix_rows(const bdml_dataset *data, int64_t rows, uint64_t hash)
     size_t held = (size_t)here * (size_t)data->d;
     uint64_t bits;
     for (size_t k = 0; k < held; k++) {
-        memcpy(&bits, data->x + k, sizeof bits);
+        double v = data->x ? data->x[k] : (double)data->single.x[k];
+        memcpy(&bits, &v, sizeof bits);
         hash = bdml_mix(hash, bits);
     }
     return hash;
@@ -242,7 +255,7 @@ int bdml_dataset_classes(const bdml_dataset *data)
 
 const double *bdml_dataset_rows(const bdml_dataset *data)
 {
-    return data ? data->x : NULL;
+    return data && bdml_dataset_widen(NULL, data) == BDML_OK ? data->x : NULL;
 }
 
 const int32_t *bdml_dataset_labels(const bdml_dataset *data)

@@ -157,11 +157,11 @@ static const int32_t *all_labels(const bdml_source *s)
     return m->label;
 }
 
-static bool stand(const bdml_source *s)
+static bool stand(const bdml_source *s, size_t size)
 {
     const bdml_matrix *m = s->state;
     const bdml_element e = m->element;
-    return !in_memory(m) && e.kind == 'f' && e.size == sizeof(double) && !e.swap &&
+    return !in_memory(m) && e.kind == 'f' && e.size == size && !e.swap &&
            bdml_input_remaining(s->in) ==
                (int64_t)matrix_bytes(m) - m->row * m->d * (int64_t)e.size;
 }

@@ -27,8 +27,11 @@ bdml_status bdml_pca_block(bdml_handle *h, const bdml_pca_stream *s, int64_t i, 
 {
     *rows = BDML_MIN(s->rows, s->data->n - i);
     BDML_TRY(bdml_progress(h, "PCA", i, s->data->n));
-    return bdml_prepare_scale(h, s->p, *rows, COL(s->data->x, s->data->ld, i), s->data->ld, i,
-                              s->x);
+    if (!s->data->made)
+        return bdml_prepare_scale(h, s->p, *rows, COL(s->data->x, s->data->ld, i), s->data->ld, i,
+                                  s->x);
+    bdml_rows_copy(s->data, *rows, NULL, i, s->x);
+    return bdml_prepare_scale(h, s->p, *rows, s->x, s->data->d, i, s->x);
 }
 
 /* m = mean of the scaled rows; p->center is still NULL while this runs. */

@@ -52,14 +52,14 @@ static void part_rows(int64_t n, int part, int64_t *from, int64_t *to)
 }
 
 /* Column sums of the values that are there, twofold, and how many there are; out: 3*d. */
-static void part_present(const bdml_rows *data, int part, double *out)
+static void part_present(const bdml_rows *data, int part, double *row, double *out)
 {
     int d = data->d;
     int64_t from, to;
     part_rows(data->n, part, &from, &to);
     memset(out, 0, 3 * sizeof(double) * (size_t)d);
     for (int64_t i = from; i < to; i++) {
-        const double *x = COL(data->x, data->ld, i);
+        const double *x = bdml_row_at(data, i, row);
         for (int j = 0; j < d; j++)
             if (!isnan(x[j])) bdml_twofold_add(out + j, out + d + j, x[j]), out[2 * d + j] += 1.0;
     }
@@ -67,7 +67,8 @@ static void part_present(const bdml_rows *data, int part, double *out)
 
 /* Column minima, maxima and sums, twofold, filled in; out: 4*d. Returns the first row with a value that is
  * not finite, or INT64_MAX. */
-static int64_t part_range(const bdml_rows *data, const double *fill, int part, double *out)
+static int64_t part_range(const bdml_rows *data, const double *fill, int part, double *row,
+                          double *out)
 {
     int d = data->d;
     double *lo = out, *hi = out + d, *sum = out + 2 * (size_t)d, *rest = sum + d;
@@ -75,7 +76,7 @@ static int64_t part_range(const bdml_rows *data, const double *fill, int part, d
     part_rows(data->n, part, &from, &to);
     for (int j = 0; j < d; j++) lo[j] = INFINITY, hi[j] = -INFINITY, sum[j] = rest[j] = 0.0;
     for (int64_t i = from; i < to; i++) {
-        const double *x = COL(data->x, data->ld, i);
+        const double *x = bdml_row_at(data, i, row);
         for (int j = 0; j < d; j++) {
             double v = fill && isnan(x[j]) ? fill[j] : x[j];
             if (!isfinite(v)) return i;
@@ -89,14 +90,14 @@ static int64_t part_range(const bdml_rows *data, const double *fill, int part, d
 
 /* Sums of ((x - mean) / range)^2, twofold; range = max - min: no square can over- or underflow. out: 2*d. */
 static void part_squares(const bdml_rows *data, const double *fill, const double *mean,
-                         const double *range, int part, double *out)
+                         const double *range, int part, double *row, double *out)
 {
     int d = data->d;
     int64_t from, to;
     part_rows(data->n, part, &from, &to);
     memset(out, 0, 2 * sizeof(double) * (size_t)d);
     for (int64_t i = from; i < to; i++) {
-        const double *x = COL(data->x, data->ld, i);
+        const double *x = bdml_row_at(data, i, row);
         for (int j = 0; j < d; j++) {
             double v = ((fill && isnan(x[j]) ? fill[j] : x[j]) - mean[j]) / range[j];
             bdml_twofold_add(out + j, out + d + j, v * v);
@@ -122,12 +123,14 @@ bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, const bdml
 {
     bdml_status status = BDML_OK;
     int d = data->d;
-    double *sums = NULL;
+    double *sums = NULL, *room = NULL;
 
     BDML_NEW(h, p->fill, d);
+    BDML_NEW(h, room, (size_t)PARTS * (size_t)d);
     BDML_NEW(h, sums, (size_t)PARTS * 3 * (size_t)d);
 #pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data)))
-    for (int part = 0; part < PARTS; part++) part_present(data, part, COL(sums, 3 * d, part));
+    for (int part = 0; part < PARTS; part++)
+        part_present(data, part, COL(room, d, part), COL(sums, 3 * d, part));
     add_parts(d, 3 * d, sums);
     for (int part = 1; part < PARTS; part++)
         for (int j = 2 * d; j < 3 * d; j++) sums[j] += COL(sums, 3 * d, part)[j];
@@ -141,6 +144,7 @@ bdml_status bdml_prepare_means(bdml_handle *h, const bdml_rows *data, const bdml
     }
 done:
     free(sums);
+    free(room);
     return status;
 }
 
@@ -166,18 +170,22 @@ static bdml_status fit_range(bdml_handle *h, const bdml_rows *data, const bdml_s
     int d = data->d;
     size_t width = 4 * (size_t)d;
     double *parts = NULL, *lo = stats, *hi = stats + d, *mean = stats + 2 * (size_t)d;
+    double *room = NULL;
     int64_t bad = INT64_MAX;
 
     BDML_NEW(h, parts, PARTS * width);
+    BDML_NEW(h, room, (size_t)PARTS * (size_t)d);
 #pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data))) \
     reduction(min                                                                         \
               : bad)
     for (int part = 0; part < PARTS; part++) {
-        int64_t row = part_range(data, fill, part, parts + (size_t)part * width);
+        int64_t row =
+            part_range(data, fill, part, COL(room, d, part), parts + (size_t)part * width);
         bad = BDML_MIN(bad, row);
     }
     if (bad != INT64_MAX)
-        status = not_finite(h, COL(data->x, data->ld, bad), d, fill, bdml_spread_first(over) + bad);
+        status =
+            not_finite(h, bdml_row_at(data, bad, room), d, fill, bdml_spread_first(over) + bad);
     BDML_GO(bdml_spread_agree(h, over, status));
     memcpy(stats, parts, 2 * sizeof(double) * (size_t)d);
     for (int part = 1; part < PARTS; part++) {
@@ -198,6 +206,7 @@ static bdml_status fit_range(bdml_handle *h, const bdml_rows *data, const bdml_s
     }
 done:
     free(parts);
+    free(room);
     return status;
 }
 
@@ -208,12 +217,14 @@ static bdml_status zscore_widths(bdml_handle *h, const bdml_rows *data, const bd
 {
     bdml_status status = BDML_OK;
     int d = data->d;
-    double *parts = NULL;
+    double *parts = NULL, *room = NULL;
 
     BDML_NEW(h, parts, (size_t)PARTS * 2 * (size_t)d);
+    BDML_NEW(h, room, (size_t)PARTS * (size_t)d);
 #pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, size_of(data)))
     for (int part = 0; part < PARTS; part++)
-        part_squares(data, p->fill, p->shift, p->width, part, COL(parts, 2 * d, part));
+        part_squares(data, p->fill, p->shift, p->width, part, COL(room, d, part),
+                     COL(parts, 2 * d, part));
     add_parts(d, 2 * d, parts);
     BDML_GO(bdml_spread_twofold(h, over, d, parts, parts + d));
     double n = (double)bdml_spread_total(over, data->n);
@@ -224,6 +235,7 @@ static bdml_status zscore_widths(bdml_handle *h, const bdml_rows *data, const bd
     }
 done:
     free(parts);
+    free(room);
     return status;
 }
 
@@ -384,6 +396,19 @@ static bdml_status project(bdml_handle *h, const bdml_prepare *p, int64_t n, con
 done:
     free(scaled);
     free(ws);
+    return status;
+}
+
+bdml_status bdml_prepare_all(bdml_handle *h, const bdml_prepare *p, const bdml_rows *rows,
+                             double *z)
+{
+    bdml_status status = BDML_OK;
+    bdml_scan s = {0};
+    BDML_GO(bdml_scan_begin(h, rows, &s));
+    while (bdml_scan_next(&s))
+        BDML_GO(bdml_prepare_apply(h, p, s.count, s.x, s.ld, COL(z, p->d_out, s.from)));
+done:
+    bdml_scan_end(&s);
     return status;
 }
 

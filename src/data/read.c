@@ -18,7 +18,10 @@ typedef struct rows {
     double share;       /* of all rows, that are */
     size_t capacity_x, capacity_y; /* in values */
     double *x;
-    bdml_mapped *file; /* that x is a part of; NULL: x is memory */
+    bool narrow;   /* they are held as floats: */
+    float *single; /* these, x being a block of what comes */
+    size_t capacity_single;
+    bdml_mapped *file; /* that x, or single, is a part of; NULL: it is memory */
     int32_t *y;        /* -1 where there are no labels */
     int64_t *count;    /* missing = mean: values that are there, per column */
     int64_t missing;   /* and those that are not */
@@ -26,7 +29,10 @@ typedef struct rows {
 
 static void free_rows(rows *r)
 {
-    if (!r->file) free(r->x);
+    if (!r->file) {
+        free(r->x);
+        free(r->single);
+    }
     bdml_mapped_free(r->file);
     free(r->y);
     free(r->count);
@@ -116,6 +122,10 @@ static bdml_status make_room(bdml_handle *h, rows *r, int64_t more)
         return bdml_fail(h, BDML_ERR_MEMORY,
                          "%s: %zu rows of %zu values are more than memory can hold", r->s->path,
                          need, d);
+    if (r->narrow) {
+        BDML_TRY(bdml_grow(h, &r->single, &r->capacity_single, need * d, sizeof *r->single));
+        need = (size_t)BDML_MIN(more, block_rows(r));
+    }
     BDML_TRY(bdml_grow(h, &r->x, &r->capacity_x, need * d, sizeof *r->x));
     return bdml_grow(h, &r->y, &r->capacity_y, labels, sizeof *r->y);
 }
@@ -126,7 +136,7 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
     size_t d = (size_t)b->d;
     for (int64_t i = 0; i < b->n; i++) {
         const double *x = b->x + (size_t)i * d;
-        double *place = r->x + (size_t)r->held * d;
+        double *place = r->narrow ? NULL : r->x + (size_t)r->held * d;
         int j = first_missing(r->s, b, i);
         if (j < b->d && r->policy == BDML_MISSING_DROP) {
             r->dropped++;
@@ -138,7 +148,10 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
         int64_t number = r->n++;
         r->y[number] = b->label[i];
         if (number < r->keep.first || number >= r->keep.end) continue;
-        if (place != x) memcpy(place, x, d * sizeof *x);
+        if (r->narrow)
+            for (size_t k = 0; k < d; k++) r->single[(size_t)r->held * d + k] = (float)x[k];
+        else if (place != x)
+            memcpy(place, x, d * sizeof *x);
         r->held++;
     }
     return BDML_OK;
@@ -161,7 +174,8 @@ static bdml_status check_rows(bdml_handle *h, const rows *r, double count)
 {
     char what[BDML_ERROR_SIZE / 2], advice[BDML_ERROR_SIZE / 4];
     const bdml_source *s = r->s;
-    const double row = r->share * (double)s->d * sizeof(double) + sizeof(int32_t);
+    const double row =
+        r->share * (double)s->d * (r->narrow ? sizeof(float) : sizeof(double)) + sizeof(int32_t);
     const double need = count * row;
     if (count > INT32_MAX)
         return bdml_fail(h, BDML_ERR_DATA, "%s: %.0f rows are too many: at most %d can be indexed",
@@ -207,7 +221,7 @@ static bdml_status collect(bdml_handle *h, rows *r, bool last)
         if (last && left == 0) break;
         b.capacity = left > 0 && total > 0 ? BDML_MIN(left, most) : most;
         BDML_GO(make_room(h, r, b.capacity));
-        b.x = r->x + (size_t)r->held * (size_t)b.d;
+        b.x = r->narrow ? r->x : r->x + (size_t)r->held * (size_t)b.d;
         b.label = r->y + r->n;
         BDML_GO(bdml_source_next(h, r->s, &b));
         BDML_GO(take_block(h, r, &b));
@@ -226,23 +240,34 @@ done:
 enum { TILE_VALUES = 1 << 15, LOOKED_VALUES = 1 << 23 };
 static const double MAPPED_FROM = 64.0 * 1048576.0; /* bytes */
 
+static bool all_finite_floats(size_t n, const float *x)
+{
+    int bad = 0;
+    for (size_t k = 0; k < n; k++) bad |= !isfinite(x[k]);
+    return bad == 0;
+}
+
 /* Is there nothing among the values that is refused, left out or filled in? */
-static bdml_status look_over(bdml_handle *h, const rows *r, size_t count, const double *x,
+static bdml_status look_over(bdml_handle *h, const rows *r, size_t count, const void *values,
                              bool *fine)
 {
-    size_t d = (size_t)r->s->d;
+    size_t d = (size_t)r->s->d, size = r->narrow ? sizeof(float) : sizeof(double);
+    const double *x = values;
+    const float *single = values;
     *fine = true;
     for (size_t from = 0; from < count && *fine; from += LOOKED_VALUES) {
         size_t part = BDML_MIN(count - from, (size_t)LOOKED_VALUES);
         int64_t tiles = (int64_t)((part + TILE_VALUES - 1) / TILE_VALUES);
         int bad = 0;
-        bdml_mapped_expect(r->file, from * sizeof *x, part * sizeof *x);
+        bdml_mapped_expect(r->file, from * size, part * size);
 #pragma omp parallel for schedule(static) num_threads(bdml_threads_for(h, (double)part)) \
     reduction(|                                                                          \
               : bad)
         for (int64_t t = 0; t < tiles; t++) {
             size_t at = (size_t)t * TILE_VALUES;
-            bad |= !bdml_all_finite(BDML_MIN(part - at, (size_t)TILE_VALUES), x + from + at);
+            size_t values_here = BDML_MIN(part - at, (size_t)TILE_VALUES);
+            bad |= r->narrow ? !all_finite_floats(values_here, single + from + at)
+                             : !bdml_all_finite(values_here, x + from + at);
         }
         *fine = bad == 0;
         int64_t seen = (int64_t)((from + part) / d);
@@ -269,17 +294,19 @@ static bdml_status take_labels(bdml_handle *h, rows *r, bool *fine)
  * or no way to map them. */
 static bdml_status map_rows(bdml_handle *h, const bdml_input_options *o, rows *r, bool *done)
 {
-    int64_t n = r->s->rows, row = r->s->d * (int64_t)sizeof(double);
+    size_t size = r->narrow ? sizeof(float) : sizeof(double);
+    int64_t n = r->s->rows, row = r->s->d * (int64_t)size;
     *done = false;
-    if (o->mapping.value == BDML_AUTO_NO || !bdml_source_stands(r->s) || n > INT32_MAX)
+    if (o->mapping.value == BDML_AUTO_NO || !bdml_source_stands(r->s, size) || n > INT32_MAX)
         return BDML_OK;
+    if (r->s->round && !r->narrow) return BDML_OK; /* a rank's: each value is to be rounded */
     int64_t first = r->keep.first, held = BDML_MIN(r->keep.end, n) - first;
     if (o->mapping.value == BDML_AUTO_AUTO && (double)held * (double)row < MAPPED_FROM)
         return BDML_OK;
     BDML_TRY(bdml_input_map(h, r->s->in, first * row, (size_t)(held * row), &r->file));
     if (!r->file) return BDML_OK;
-    const double *x = bdml_mapped_bytes(r->file);
-    bool fine = (uintptr_t)x % _Alignof(double) == 0;
+    void *x = (void *)bdml_mapped_bytes(r->file); /* read only: data.h */
+    bool fine = (uintptr_t)x % size == 0;
     if (fine) BDML_TRY(look_over(h, r, (size_t)held * (size_t)r->s->d, x, &fine));
     if (fine) BDML_TRY(take_labels(h, r, &fine));
     if (!fine) {
@@ -287,7 +314,10 @@ static bdml_status map_rows(bdml_handle *h, const bdml_input_options *o, rows *r
         r->file = NULL;
         return BDML_OK;
     }
-    r->x = (double *)x; /* read only: data.h */
+    if (r->narrow)
+        r->single = x;
+    else
+        r->x = x;
     r->n = n;
     r->held = held;
     *done = true;
@@ -371,13 +401,24 @@ static bdml_status make_dataset(bdml_handle *h, const bdml_input_options *o, row
     data->d = s->d;
     data->dropped = r->dropped;
     if (!r->file) { /* give back what doubling took too much */
-        double *x = bdml_realloc(h, r->x, (size_t)r->held * (size_t)s->d, sizeof *x);
+        size_t values = (size_t)r->held * (size_t)s->d;
+        void *x = r->narrow ? (void *)bdml_realloc(h, r->single, values, sizeof *r->single)
+                            : (void *)bdml_realloc(h, r->x, values, sizeof *r->x);
         if (!x) return BDML_ERR_MEMORY;
-        r->x = x;
+        if (r->narrow)
+            r->single = x;
+        else
+            r->x = x;
     }
-    data->x = r->x;
+    if (r->narrow) {
+        bdml_dataset_hold_floats(data, r->single);
+        if (!r->file) free(r->x); /* the last block */
+    } else {
+        data->x = r->x;
+    }
     data->file = r->file;
     r->x = NULL;
+    r->single = NULL;
     r->file = NULL;
     if (s->labelled) {
         data->y = r->y;
@@ -414,6 +455,7 @@ static bdml_status read_all(bdml_handle *h, const bdml_input_options *o, const b
 {
     bdml_status status = BDML_OK;
     rows r = {.policy = o->missing.value, .keep = {0, INT64_MAX}, .share = 1.0};
+    r.narrow = o->storage.value == BDML_STORAGE_FLOAT32;
 
     bool done;
     BDML_GO(bdml_source_open(h, o, path, wanted, &r.s));

@@ -27,15 +27,17 @@ bdml_status bdml_dataset_check_size(bdml_handle *h, const bdml_prepare_options *
                                     const bdml_dataset *data)
 {
     bdml_status status = BDML_OK;
-    double *lo = NULL, *hi = NULL;
+    const bdml_rows rows = bdml_dataset_view(data);
+    double *lo = NULL, *hi = NULL, *row = NULL;
     bool shifted = o->scale.value == BDML_SCALE_ZSCORE || o->scale.value == BDML_SCALE_MINMAX;
 
     BDML_NEW(h, lo, data->d);
     BDML_NEW(h, hi, data->d);
+    BDML_NEW(h, row, data->d);
     for (int j = 0; j < data->d; j++) lo[j] = INFINITY, hi[j] = -INFINITY;
     int64_t held = bdml_spread_held(data->over, data->n);
     for (int64_t i = 0; i < held; i++) {
-        const double *x = data->x + (size_t)i * (size_t)data->d;
+        const double *x = bdml_row_at(&rows, i, row);
         for (int j = 0; j < data->d; j++) {
             if (!isfinite(x[j])) continue; /* told by the preparation */
             lo[j] = BDML_MIN(lo[j], x[j]);
@@ -61,5 +63,6 @@ bdml_status bdml_dataset_check_size(bdml_handle *h, const bdml_prepare_options *
 done:
     free(lo);
     free(hi);
+    free(row);
     return status;
 }

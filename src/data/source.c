@@ -2,6 +2,7 @@
  * their own, and what every format needs for its messages. */
 #include "data/columns.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
@@ -337,6 +338,7 @@ bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const 
             "label '%s' and labels-file exclude each other: labels come from one place", label);
     BDML_NEW(h, s, 1);
     s->rows = s->label_column = -1;
+    s->round = o->storage.value == BDML_STORAGE_FLOAT32;
     BDML_GO(bdml_input_open(h, path, &s->in));
     s->path = bdml_strdup(h, bdml_input_name(s->in));
     if (!s->path) BDML_GO(BDML_ERR_MEMORY);
@@ -381,6 +383,20 @@ static bool any_infinite(size_t n, const double *x)
     return any;
 }
 
+/* To the nearest float32, for setting storage. */
+static bdml_status round_block(bdml_handle *h, const bdml_source *s, bdml_block *b)
+{
+    size_t d = (size_t)b->d, total = (size_t)b->n * d;
+    for (size_t k = 0; k < total; k++) {
+        double v = b->x[k];
+        if (fabs(v) > (double)FLT_MAX)
+            return bdml_source_fail(h, BDML_ERR_DATA, s, b, (int64_t)(k / d), (int)(k % d),
+                                    "%g is beyond the range of float32; use --storage float64", v);
+        b->x[k] = (double)(float)v;
+    }
+    return BDML_OK;
+}
+
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
 {
     b->n = 0;
@@ -391,6 +407,7 @@ bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
         if (isinf(b->x[k]))
             return bdml_source_fail(h, BDML_ERR_DATA, s, b, (int64_t)(k / (size_t)b->d),
                                     (int)(k % (size_t)b->d), "an infinite value cannot be used");
+    if (s->round) BDML_TRY(round_block(h, s, b));
     if (s->file_label) BDML_TRY(put_labels(h, s, b));
     s->handed_out += b->n;
     return BDML_OK;
@@ -401,9 +418,9 @@ bool bdml_source_skips(const bdml_source *s)
     return s->ops->skip && s->rows >= 0;
 }
 
-bool bdml_source_stands(const bdml_source *s)
+bool bdml_source_stands(const bdml_source *s, size_t size)
 {
-    return !s->pick && bdml_source_skips(s) && s->ops->stand && s->ops->stand(s);
+    return !s->pick && bdml_source_skips(s) && s->ops->stand && s->ops->stand(s, size);
 }
 
 bdml_status bdml_source_skip(bdml_handle *h, bdml_source *s, int64_t rows)

@@ -22,6 +22,7 @@ bdml_status bdml_write_dataset(bdml_handle *h, const bdml_dataset *data, const c
 {
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data || !path) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and path must not be NULL");
+    BDML_TRY(bdml_dataset_widen(h, data));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_WRITE);
     bdml_status status = write_by_name(h, &h->options.write, data, path);
     bdml_phase_leave(h, previous);

@@ -293,6 +293,8 @@ bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source, const bdml_da
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_adapt: the data must not be NULL");
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
     BDML_TRY(bdml_refuse_constraint_files(h, &h->options.constraints, "adapt"));
+    BDML_TRY(bdml_dataset_widen(h, source));
+    BDML_TRY(bdml_dataset_widen(h, target));
     bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
     bdml_status status = adapt(h, &h->options, source, target, json);
     bdml_call_end(h, call);

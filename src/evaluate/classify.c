@@ -213,6 +213,7 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_evaluate: data must not be NULL");
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
+    BDML_TRY(bdml_dataset_widen(h, data));
     bdml_options o = h->options;
     if (!o.neighbors.neighbors.given) o.neighbors.neighbors.automatic = false; /* alike for all */
     bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);

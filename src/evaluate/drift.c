@@ -398,6 +398,8 @@ bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const bdml_datas
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!model || !corpus)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_drift: model and corpus must not be NULL");
+    BDML_TRY(bdml_dataset_widen(h, corpus));
+    BDML_TRY(bdml_dataset_widen(h, queries));
     BDML_TRY(check(h, model, corpus, queries));
     drift s = {.h = h, .o = &h->options.neighbors, .model = model, .n = corpus->n, .q = model->q};
     bdml_la_enter(h);

@@ -290,6 +290,7 @@ bdml_status bdml_retrieve(bdml_handle *h, const bdml_dataset *data, char **json)
     if (!data) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_retrieve: data must not be NULL");
     BDML_TRY(check_settings(h, &h->options));
     BDML_TRY(bdml_dataset_need_classes(h, data));
+    BDML_TRY(bdml_dataset_widen(h, data));
     bdml_status status = run(h, &(retrieve_data){.rows = data}, json);
     return bdml_dataset_confirm(h, data, status, json);
 }
@@ -306,6 +307,8 @@ bdml_status bdml_retrieve_queries(bdml_handle *h, const bdml_dataset *queries,
     if (!queries || !corpus || !relevant)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_retrieve_queries: queries, corpus and relevant must not be NULL");
+    BDML_GO(bdml_dataset_widen(h, queries));
+    BDML_GO(bdml_dataset_widen(h, corpus));
     BDML_GO(check_settings(h, &h->options));
     if (retrieve_measures(&h->options) > BDML_RANKING_MEASURES)
         return bdml_fail(h, BDML_ERR_ARGUMENT,

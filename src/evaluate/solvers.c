@@ -223,6 +223,7 @@ bdml_status bdml_compare_solvers(bdml_handle *h, const bdml_dataset *data, char 
     if (!h || !json) return BDML_ERR_ARGUMENT;
     if (!data)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_compare_solvers: data must not be NULL");
+    BDML_TRY(bdml_dataset_widen(h, data));
     bdml_call call = bdml_call_begin(h, BDML_PHASE_SOLVE);
     bdml_status status = compare(h, &h->options, data, json);
     bdml_call_end(h, call);

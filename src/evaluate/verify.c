@@ -349,6 +349,7 @@ bdml_status bdml_verify(bdml_handle *h, const bdml_dataset *data, char **json)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "verification needs the setting pairs-file, and no other constraint file");
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
+    BDML_TRY(bdml_dataset_widen(h, data));
     BDML_TRY(bdml_labelled_read(h, h->options.constraints.pairs_file.value, data->n, true, &pairs));
     return bdml_dataset_confirm(h, data, run(h, data, pairs, json), json);
 }
@@ -364,6 +365,7 @@ bdml_status bdml_verify_pairs(bdml_handle *h, const bdml_dataset *data,
                          "bdml_verify_pairs: data and pairs with their answers must be given");
     BDML_TRY(bdml_refuse_constraint_files(h, &h->options.constraints, "bdml_verify_pairs"));
     BDML_TRY(bdml_refuse_checkpoint(h, &h->options.train));
+    BDML_TRY(bdml_dataset_widen(h, data));
     BDML_TRY(
         bdml_labelled_make(h, data->n, pairs->count, pairs->row, pairs->same, pairs->fold, &copy));
     return bdml_dataset_confirm(h, data, run(h, data, copy, json), json);

@@ -16,41 +16,47 @@ typedef struct column {
     double there, mean, squares;
 } column;
 
-/* With the rows that are here added (Welford). */
-static void look_at(const bdml_rows *rows, int j, column *c)
+/* All columns, with the rows that s goes over added (Welford). */
+static void look_at(bdml_scan *s, column *of)
 {
-    for (int64_t i = 0; i < rows->n; i++) {
-        double v = rows->x[(size_t)i * (size_t)rows->ld + (size_t)j];
-        if (isnan(v)) continue;
-        double off = v - c->mean;
-        c->there += 1.0;
-        c->mean += off / c->there;
-        c->squares += off * (v - c->mean);
-    }
+    int d = s->rows->d;
+    while (bdml_scan_next(s))
+        for (int64_t i = 0; i < s->count; i++)
+            for (int j = 0; j < d; j++) {
+                double v = s->x[(size_t)i * (size_t)s->ld + (size_t)j];
+                if (isnan(v)) continue;
+                double off = v - of[j].mean;
+                of[j].there += 1.0;
+                of[j].mean += off / of[j].there;
+                of[j].squares += off * (v - of[j].mean);
+            }
 }
 
 /* Where rows are dealt out a rank goes on with what the one before it found, so that the bits are those of one process. */
 bdml_status bdml_model_tell_spread(bdml_handle *h, bdml_model *model, const bdml_dataset *data)
 {
     enum { NUMBERS = sizeof(column) / sizeof(double) };
+    bdml_status status = BDML_OK;
     const bdml_comm *comm = data->over ? data->over->comm : &bdml_comm_serial;
     const bdml_rows rows = bdml_dataset_view(data);
+    column *of = NULL;
+    bdml_scan s = {0};
+
+    BDML_NEW(h, of, data->d);
+    BDML_GO(bdml_scan_begin(h, &rows, &s));
+    bdml_comm_chain_begin(comm, (int64_t)data->d * NUMBERS, &of->there);
+    look_at(&s, of);
+    bdml_comm_chain_end(comm, (int64_t)data->d * NUMBERS, &of->there);
     json_t *list = json_array();
-    column *all = bdml_calloc(h, (size_t)data->d, sizeof *all);
-    if (!all) {
-        json_decref(list);
-        return BDML_ERR_MEMORY;
-    }
-    bdml_comm_chain_begin(comm, (int64_t)data->d * NUMBERS, &all->there);
-    for (int j = 0; j < data->d; j++) look_at(&rows, j, &all[j]);
-    bdml_comm_chain_end(comm, (int64_t)data->d * NUMBERS, &all->there);
     for (int j = 0; j < data->d; j++) {
-        const column *c = &all[j];
-        double spread = c->there > 1.0 ? sqrt(c->squares / (c->there - 1.0)) : 0.0;
+        double spread = of[j].there > 1.0 ? sqrt(of[j].squares / (of[j].there - 1.0)) : 0.0;
         bdml_json_push(&list, json_real(spread));
     }
-    free(all);
-    return bdml_model_tell(h, model, "feature_spread", list);
+    status = bdml_model_tell(h, model, "feature_spread", list);
+done:
+    bdml_scan_end(&s);
+    free(of);
+    return status;
 }
 
 /* B = A S, q rows of d_in. */

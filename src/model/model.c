@@ -216,13 +216,14 @@ done:
 }
 
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
-                                   const bdml_spread *over, int64_t n, const double *x,
+                                   const bdml_spread *over, int64_t n, const bdml_rows *rows,
                                    const int32_t *y)
 {
     bdml_status status = BDML_OK;
     double bytes = 8.0 * (double)n * (double)model->q;
     double *z = NULL;
     int32_t *labels = NULL;
+    bdml_scan s = {0};
 
     if (keep == BDML_AUTO_NO || n < 1) return BDML_OK;
     if (keep == BDML_AUTO_AUTO && bytes > KEEP_BYTES) {
@@ -239,7 +240,9 @@ bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_m
         memcpy(labels, y, sizeof(int32_t) * (size_t)n);
     }
     double *here = z + (size_t)bdml_spread_first(over) * (size_t)model->q;
-    BDML_GO(bdml_model_map(h, model, bdml_spread_held(over, n), x, here));
+    BDML_GO(bdml_scan_begin(h, rows, &s));
+    while (bdml_scan_next(&s))
+        BDML_GO(bdml_model_map(h, model, s.count, s.x, here + (size_t)s.from * (size_t)model->q));
     if (over) BDML_GO(gather_points(h, over, model->q, z));
     free(model->z);
     free(model->y);
@@ -249,6 +252,7 @@ bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_m
     z = NULL;
     labels = NULL;
 done:
+    bdml_scan_end(&s);
     free(z);
     free(labels);
     return status;

@@ -118,7 +118,7 @@ bool bdml_prepare_same(const bdml_prepare *a, const bdml_prepare *b);
 /* Map the prepared training points and keep them, unless `keep` is no, or auto and they are many. x: those of this rank where they
  * are dealt out, else all n. */
 bdml_status bdml_model_keep_points(bdml_handle *h, bdml_yes_no_auto keep, bdml_model *model,
-                                   const bdml_spread *over, int64_t n, const double *x,
+                                   const bdml_spread *over, int64_t n, const bdml_rows *rows,
                                    const int32_t *y);
 
 /* Into the description under `key`, taking the value over; BDML_ERR_MEMORY also when value is NULL. */

@@ -53,6 +53,7 @@ static bdml_status map_voters(bdml_handle *h, const bdml_model *model, const bdm
     BDML_NEW(h, v->own_z, (size_t)data->n * (size_t)model->q);
     BDML_GO(match_classes(h, model, data, to));
     for (int64_t i = 0; i < data->n; i++) v->own_y[i] = to[data->y[i]];
+    BDML_GO(bdml_dataset_widen(h, data));
     BDML_GO(bdml_transform(h, model, data->n, data->x, data->d, v->own_z));
     BDML_GO(bdml_dataset_confirm(h, data, status, NULL));
     v->points = (bdml_rows){

@@ -82,6 +82,7 @@ bdml_status bdml_mine_constraints(bdml_handle *h, const bdml_dataset *data, bdml
     if (out) *out = NULL;
     if (!h) return BDML_ERR_ARGUMENT;
     if (!data || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "data and out must not be NULL");
+    BDML_TRY(bdml_dataset_widen(h, data));
     bdml_status status = bdml_mine_constraints_with(h, &h->options, data, out);
     status = bdml_dataset_confirm(h, data, status, NULL);
     if (status == BDML_OK) return BDML_OK;

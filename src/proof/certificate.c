@@ -20,6 +20,7 @@ typedef struct writer {
     bool given;       /* rows are named, and their numbers left out */
     int dim;          /* of the points that the metric acts on */
     double *b;        /* q x dim, or NULL */
+    double *room;     /* for the numbers of a row */
 } writer;
 
 static bdml_status put(writer *w, const char *fmt, ...) BDML_PRINTF(2, 3);
@@ -127,7 +128,7 @@ static bdml_status put_rows(writer *w)
     for (int64_t i = 0; i < r->count; i++) {
         BDML_TRY(bdml_leave_check(w->h, "proof"));
         BDML_TRY(put_count(w, r->row[i], w->given ? '\n' : ' '));
-        if (!w->given) BDML_TRY(put_numbers(w, 1, d, bdml_proof_row(r, i)));
+        if (!w->given) BDML_TRY(put_numbers(w, 1, d, bdml_proof_row(r, i, w->room)));
     }
     if (!w->y) return put(w, "classes none\n");
     BDML_TRY(put(w, "classes %lld\n", (long long)r->n));
@@ -186,6 +187,7 @@ bdml_status bdml_certificate_of_rows(bdml_handle *h, const bdml_model *model,
                 .given = given,
                 .dim = e->reference ? e->reference_rows : model->d};
 
+    BDML_NEW(h, w.room, rows->d);
     if (is_bracket(e)) BDML_GO(bdml_map_inside(h, model, e, rows, &w.b));
     BDML_GO(put_problem(&w));
     BDML_GO(put_preparation(&w));
@@ -198,6 +200,7 @@ bdml_status bdml_certificate_of_rows(bdml_handle *h, const bdml_model *model,
 done:
     free(w.text);
     free(w.b);
+    free(w.room);
     return status;
 }
 

@@ -23,6 +23,7 @@ typedef struct inside {
     int rows;       /* of b */
     double *b;      /* rows x dim */
     int64_t *i, *j; /* of each pair: places of its rows */
+    double *room;   /* for the numbers of two rows */
     long double *p; /* hard margins: points of the rows, dim each, less the first row's */
 } inside;
 
@@ -48,10 +49,10 @@ static bdml_status make_points(inside *w)
         w->i[k] = bdml_proof_rows_place(w->data, c->pi[k]);
         w->j[k] = bdml_proof_rows_place(w->data, c->pj[k]);
     }
-    const double *first = bdml_proof_row(w->data, 0);
+    const double *first = bdml_proof_row(w->data, 0, w->room);
     for (int64_t i = 0; i < w->data->count; i++) {
         BDML_GO(bdml_leave_check(w->h, "proof"));
-        const double *x = bdml_proof_row(w->data, i);
+        const double *x = bdml_proof_row(w->data, i, w->room + columns);
         long double norm = 0.0L;
         for (size_t j = 0; j < columns; j++) {
             double a = x[j], b = first[j];
@@ -124,7 +125,8 @@ static long double near_distance(const inside *w, int64_t i, int64_t j, long dou
     const bdml_prepare *prep = &w->model->prepare;
     const double *reference = w->e->reference;
     size_t columns = (size_t)prep->d_in, middle = (size_t)prep->d_out, dim = (size_t)w->dim;
-    const double *a = bdml_proof_row(w->data, i), *b = bdml_proof_row(w->data, j);
+    const double *a = bdml_proof_row(w->data, i, w->room),
+                 *b = bdml_proof_row(w->data, j, w->room + columns);
     long double sum = 0.0L;
     for (size_t c = 0; c < columns; c++) {
         u[c] = (long double)a[c] - b[c];
@@ -235,12 +237,14 @@ bdml_status bdml_map_inside(bdml_handle *h, const bdml_model *model, const bdml_
     w.dim = e->reference ? e->reference_rows : model->d;
     size_t size = (size_t)w.rows * (size_t)w.dim;
     BDML_NEW(h, w.b, size);
+    BDML_NEW(h, w.room, 2 * (size_t)rows->d);
     memcpy(w.b, map, size * sizeof *map);
     BDML_GO(polish_map(&w));
     *b = w.b;
     w.b = NULL;
 done:
     free(w.b);
+    free(w.room);
     free(w.p);
     free(w.i);
     free(w.j);

@@ -28,14 +28,19 @@ typedef struct bdml_proof_rows {
     int64_t count;        /* those in pairs, */
     int64_t *row;         /* their numbers, ascending, */
     int d;                /* columns */
-    const double *x;      /* all rows of the data, borrowed, or where `own` is not NULL */
+    const double *x;      /* all rows of the data, borrowed, but where `own` is not NULL; */
+    const float *single;  /* x NULL: they, held as floats */
     double *own;          /* those in pairs: gathered from other ranks, missing values filled in */
     struct ball *scatter; /* dim x dim, or NULL */
 } bdml_proof_rows;
-/* The k-th of those in pairs. */
-static inline const double *bdml_proof_row(const bdml_proof_rows *r, int64_t k)
+/* The k-th of those in pairs: where it is, or in room (d numbers). */
+static inline const double *bdml_proof_row(const bdml_proof_rows *r, int64_t k, double *room)
 {
-    return r->own ? r->own + (size_t)k * (size_t)r->d : r->x + (size_t)r->row[k] * (size_t)r->d;
+    size_t d = (size_t)r->d;
+    if (r->own) return r->own + (size_t)k * d;
+    if (r->x) return r->x + (size_t)r->row[k] * d;
+    for (size_t j = 0; j < d; j++) room[j] = r->single[(size_t)r->row[k] * d + j];
+    return room;
 }
 /* Of the pairs of e, the preparation and the reference. All ranks call it where rows are dealt out, and all get the
  * same. BDML_ERR_CANCELLED when the deadline ends it. */

@@ -26,16 +26,20 @@ static const double *rows_at(void *user, size_t from, size_t count)
     const source *s = user;
     const bdml_proof_rows *r = s->rows;
     size_t d = (size_t)r->d;
-    if (r->own || r->count == r->n) return bdml_proof_row(r, (int64_t)from);
-    for (size_t i = 0; i < count; i++)
-        memcpy(s->lot + i * d, bdml_proof_row(r, (int64_t)(from + i)), sizeof *s->lot * d);
+    if (r->own || (r->x && r->count == r->n)) return bdml_proof_row(r, (int64_t)from, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const double *x = bdml_proof_row(r, (int64_t)(from + i), s->lot + i * d);
+        if (x != s->lot + i * d) memcpy(s->lot + i * d, x, sizeof *s->lot * d);
+    }
     return s->lot;
 }
 
 static const void *bytes_of(void *user, size_t place)
 {
     const source *s = user;
-    return bdml_proof_row(s->rows, (int64_t)place);
+    const bdml_proof_rows *r = s->rows;
+    if (r->own || r->x) return bdml_proof_row(r, (int64_t)place, NULL);
+    return r->single + (size_t)r->row[place] * (size_t)r->d;
 }
 
 /* ---- the proof --------------------------------------------------------------------------------------------- */
@@ -88,7 +92,8 @@ bdml_status bdml_prove_rows(bdml_handle *h, const bdml_model *model, const bdml_
     size_t size = 0;
     FILE *f = NULL;
     source from = {.rows = rows};
-    const given held = {rows_at, bytes_of, (size_t)rows->d * sizeof(double), &from};
+    size_t number = rows->own || rows->x ? sizeof(double) : sizeof(float);
+    const given held = {rows_at, bytes_of, (size_t)rows->d * number, &from};
     const certificate shape = {.columns = (size_t)rows->d};
 
     BDML_NEW(h, a, 1);

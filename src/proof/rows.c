@@ -35,7 +35,7 @@ bdml_status bdml_proof_rows_take(bdml_handle *h, const bdml_model *model, const 
     unsigned char *used = NULL;
     int64_t at = 0;
 
-    *out = (bdml_proof_rows){.n = data->n, .d = data->d, .x = data->x};
+    *out = (bdml_proof_rows){.n = data->n, .d = data->d, .x = data->x, .single = data->single.x};
     BDML_NEW(h, used, data->n);
     for (int64_t k = 0; k < c->pairs; k++) used[c->pi[k]] = used[c->pj[k]] = 1;
     for (int64_t i = 0; i < data->n; i++) out->count += used[i] |= all;
@@ -45,8 +45,12 @@ bdml_status bdml_proof_rows_take(bdml_handle *h, const bdml_model *model, const 
     if (!data->over && !fill) goto done; /* they are where they are: wide rows are not copied */
     out->own = bdml_alloc(h, (size_t)out->count * d, sizeof *out->own);
     if (!out->own) BDML_GO(BDML_ERR_MEMORY);
-    BDML_GO(bdml_spread_fetch(h, data->over, data->d, data->x, data->d, out->count, out->row,
-                              out->own));
+    const bdml_rows from = bdml_dataset_view(data);
+    if (data->over)
+        BDML_GO(bdml_spread_fetch(h, data->over, data->d, data->x, data->d, out->count, out->row,
+                                  out->own));
+    else
+        bdml_rows_copy(&from, out->count, out->row, 0, out->own);
     for (size_t v = 0; fill && v < (size_t)out->count * d; v++)
         if (isnan(out->own[v])) out->own[v] = fill[v % d];
 done:

@@ -8,7 +8,8 @@
 
 /* The rows that are here, with what is missing filled in. */
 typedef struct held {
-    const double *x, *fill;
+    const bdml_rows *rows;
+    const double *fill;
     size_t d;
     double *lot;
     size_t capacity; /* rows of it */
@@ -18,13 +19,14 @@ typedef struct held {
 static const double *rows_at(void *user, size_t from, size_t rows)
 {
     held *s = user;
-    const double *x = s->x + from * s->d;
-    if (!s->fill) return x;
+    if (!s->fill && !s->rows->made) return s->rows->x + from * s->d;
     if (rows > s->capacity) {
         s->lot = check_take(s->k, rows * s->d, sizeof *s->lot);
         s->capacity = rows;
     }
-    for (size_t v = 0; v < rows * s->d; v++) s->lot[v] = isnan(x[v]) ? s->fill[v % s->d] : x[v];
+    bdml_rows_copy(s->rows, (int64_t)rows, NULL, (int64_t)from, s->lot);
+    for (size_t v = 0; s->fill && v < rows * s->d; v++)
+        if (isnan(s->lot[v])) s->lot[v] = s->fill[v % s->d];
     return s->lot;
 }
 
@@ -34,6 +36,7 @@ typedef struct work {
     certificate c;
     lots rows;
     held here;
+    bdml_rows all;
     scatter s;
     ball *out;
     bool sharp;
@@ -60,12 +63,10 @@ static void find_centre(work *w, const bdml_dataset *data)
 {
     size_t d = w->here.d;
     double *centre = check_take(&w->k, d, sizeof *centre);
-    for (size_t i = 0; i < w->rows.rows; i++)
-        for (size_t j = 0; j < d; j++) {
-            double x = w->here.x[i * d + j];
-            if (isnan(x) && w->here.fill) x = w->here.fill[j];
-            centre[j] += x / (double)data->n;
-        }
+    for (size_t i = 0; i < w->rows.rows; i++) {
+        const double *x = rows_at(&w->here, i, 1);
+        for (size_t j = 0; j < d; j++) centre[j] += x[j] / (double)data->n;
+    }
     bdml_spread_sum(data->over, (int64_t)d, centre);
     for (size_t j = 0; j < d; j++)
         if (!isfinite(centre[j])) centre[j] = 0.0;
@@ -138,13 +139,13 @@ static bdml_status make(work *w, const bdml_dataset *data)
 static bdml_status begin(work *w, const bdml_model *model, const bdml_evidence *e,
                          const bdml_dataset *data)
 {
-    const bdml_rows here = bdml_dataset_view(data);
+    const bdml_rows here = w->all = bdml_dataset_view(data);
     if (!here.y) return bdml_fail(w->h, BDML_ERR_DATA, "the objective within needs classes");
     if (setjmp(w->k.door)) return bdml_fail(w->h, BDML_ERR_MEMORY, "proof: %s", w->k.reason);
     describe(w, model, e);
     int64_t *label = check_take(&w->k, (size_t)here.n, sizeof *label);
     for (int64_t i = 0; i < here.n; i++) label[i] = here.y[i];
-    w->here = (held){.x = here.x, .fill = model->prepare.fill, .d = (size_t)here.d, .k = &w->k};
+    w->here = (held){.rows = &w->all, .fill = model->prepare.fill, .d = (size_t)here.d, .k = &w->k};
     w->rows = (lots){.rows = (size_t)here.n,
                      .classes = (size_t)data->classes,
                      .at = rows_at,

@@ -31,7 +31,11 @@ static bdml_status sample(bdml_handle *h, const bdml_options *o, const bdml_data
     BDML_NEW(h, out->x, (size_t)rows * (size_t)data->d);
     BDML_NEW(h, out->y, rows);
     for (int64_t i = 0; i < rows; i++) out->y[i] = data->y[row[i]];
-    status = bdml_spread_fetch(h, data->over, data->d, data->x, data->d, rows, row, out->x);
+    const bdml_rows from = bdml_dataset_view(data);
+    if (data->over)
+        status = bdml_spread_fetch(h, data->over, data->d, data->x, data->d, rows, row, out->x);
+    else
+        bdml_rows_copy(&from, rows, row, 0, out->x);
 done:
     free(row);
     return status;

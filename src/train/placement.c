@@ -34,6 +34,12 @@ static double usual_distance(double *v, int64_t count, double centre)
     return apart > 0 ? median(v, apart) : 0.0;
 }
 
+static double value_at(const bdml_dataset *data, int64_t i, int j)
+{
+    size_t at = (size_t)i * (size_t)data->d + (size_t)j;
+    return data->x ? data->x[at] : (double)data->single.x[at];
+}
+
 bdml_status bdml_placement_help(bdml_handle *h, const bdml_dataset *data,
                                 char text[BDML_PLACEMENT_SIZE])
 {
@@ -48,7 +54,7 @@ bdml_status bdml_placement_help(bdml_handle *h, const bdml_dataset *data,
     for (int j = 0; j < data->d; j++) {
         int64_t count = 0;
         for (int64_t i = 0; i < n; i++) {
-            double x = data->x[i * data->d + j];
+            double x = value_at(data, i, j);
             if (isfinite(x)) v[count++] = x;
         }
         if (count < 2) continue;
@@ -57,7 +63,7 @@ bdml_status bdml_placement_help(bdml_handle *h, const bdml_dataset *data,
         least = BDML_MIN(least, usual);
         most = BDML_MAX(most, usual);
         for (int64_t i = 0; i < n; i++) {
-            double times = fabs(data->x[i * data->d + j] - centre) / usual;
+            double times = fabs(value_at(data, i, j) - centre) / usual;
             far += times > FAR;
             if (!(times > worst)) continue;
             worst = times;

@@ -239,6 +239,13 @@ static bool pairs_are_open(const bdml_options *o)
            o->solve.solver.value == BDML_SOLVER_ENGINE;
 }
 
+bool bdml_plan_streams(const bdml_handle *h, const bdml_options *o)
+{
+    return h->comm->size == 1 && !bdml_constraint_files_given(&o->constraints) &&
+           !bdml_plan_is_stated(o) && o->train.recipe.value != BDML_RECIPE_PAPER &&
+           o->rank.rank.value == 0;
+}
+
 bool bdml_plan_spreads(const bdml_options *o)
 {
     const bdml_constraint_options *c = &o->constraints;

@@ -244,6 +244,8 @@ bool bdml_plan_is_stated(const bdml_options *o);
 bool bdml_plan_chooses_votes(const bdml_options *o, bool given);
 /* The recipe on so many rows that it may take them to length 1 before PCA, how to scale being left open. */
 bool bdml_plan_weighs_lengths(const bdml_options *o, bool given, int64_t n);
+/* The fit on classes can be made of rows that are made when they are asked for. */
+bool bdml_plan_streams(const bdml_handle *h, const bdml_options *o);
 /* The fit can be made of rows that are dealt out to ranks. */
 bool bdml_plan_spreads(const bdml_options *o);
 /* For these points, with their classes or constraints. What cannot be learned from is told here. */

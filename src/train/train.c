@@ -33,17 +33,24 @@ static bdml_status read_pairs(bdml_handle *h, const char *path, int64_t n, bdml_
     return BDML_OK;
 }
 
-/* The prepared rows: those of the data where there is nothing to prepare, else *own. */
+/* The prepared rows: those of the data where there is nothing to prepare, else *own. Floats are widened some at a time by who
+ * can (`streams`), and once for all for others. */
 static bdml_status prepare_rows(bdml_handle *h, const bdml_prepare *p, const bdml_dataset *data,
-                                const double **x, double **own)
+                                bool streams, bdml_rows *rows, double **own)
 {
     bdml_status status = BDML_OK;
-    int64_t held = bdml_spread_held(data->over, data->n);
-    *x = data->x;
-    if (bdml_prepare_is_identity(p)) return BDML_OK;
-    BDML_NEW(h, *own, (size_t)held * (size_t)p->d_out);
-    *x = *own;
-    status = bdml_prepare_apply(h, p, held, data->x, data->d, *own);
+    bool same = bdml_prepare_is_identity(p);
+    *rows = bdml_dataset_view(data);
+    if (same && (!rows->made || streams)) return BDML_OK;
+    BDML_NEW(h, *own, (size_t)rows->n * (size_t)p->d_out);
+    if (same)
+        bdml_rows_copy(rows, rows->n, NULL, 0, *own);
+    else
+        BDML_GO(bdml_prepare_all(h, p, rows, *own));
+    rows->d = p->d_out;
+    rows->ld = p->d_out;
+    rows->x = *own;
+    rows->made = NULL;
 done:
     return status;
 }
@@ -90,7 +97,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     bdml_prepare prepare = {0};
     bdml_model *model = NULL;
     bdml_constraints *pairs = NULL;
-    const double *x;
+    bdml_rows rows;
     double *own = NULL, start = bdml_now();
     bool by_caller = given != NULL;
 
@@ -101,11 +108,13 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     }
     BDML_GO(bdml_dataset_check_size(h, &o->prepare, data));
     BDML_GO(bdml_prepare_fit(h, o, data, &prepare));
-    BDML_GO(prepare_rows(h, &prepare, data, &x, &own));
+    bool streams = method->fit == bdml_fit_bdml && !given && !target && bdml_plan_streams(h, o);
+    BDML_GO(prepare_rows(h, &prepare, data, streams, &rows, &own));
     int d = prepare.d_out;
     if (h->warm) BDML_GO(bdml_warm_prepared(h, &prepare));
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
-    bdml_training t = {data->n, d, x, data->y, data->classes, given, target, data->over, NULL};
+    bdml_training t = {data->n, d,      rows.x,     data->y,  data->classes,
+                       given,   target, data->over, rows.made};
     h->stop_by = bdml_time_share(h, method->fit == bdml_fit_bdml ? SOLVE_BY : FIT_BY);
     BDML_GO(bdml_fit_within(h, o, method, &t, model));
     if (bdml_time_is_up(h))
@@ -114,7 +123,8 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
                                   : "what it starts from: there was no time for a first step");
     bdml_deadline_lift(h);
     bdml_yes_no_auto keep = (bdml_yes_no_auto)o->train.keep_points.value;
-    if (!target) BDML_GO(bdml_model_keep_points(h, keep, model, data->over, data->n, x, data->y));
+    if (!target)
+        BDML_GO(bdml_model_keep_points(h, keep, model, data->over, data->n, &rows, data->y));
     if (given) BDML_GO(bdml_calibrate(h, data, given, model));
 done:
     bdml_free_constraints(pairs);
@@ -254,6 +264,10 @@ bdml_status bdml_train(bdml_handle *h, const bdml_dataset *data,
     if (votes > data->n)
         bdml_log(h, BDML_LOG_WARNING, "neighbors asks for %lld votes of %lld points",
                  (long long)votes, (long long)data->n);
+    if (constraints || h->options.train.warm.value[0] ||
+        strcmp(h->options.train.method.value, "bdml") != 0 || bdml_auto_wanted(&h->options) ||
+        bdml_constraint_files_given(&h->options.constraints))
+        BDML_TRY(bdml_dataset_widen(h, data)); /* where rows are looked at in other ways too */
     bdml_options own = h->options;
     bool timed = bdml_deadline_begin(h, h->options.solve.time_limit.value);
     bdml_status status = bdml_warm_open(h, data, constraints, &own);
