@@ -61,7 +61,7 @@ static void unmake(world *w)
 static double taken(bdml_handle *h, const world *w, const bdml_method *m, bdml_status *status)
 {
     bdml_prepare plain = {.d_in = w->d, .d_out = w->d, .scale = BDML_SCALE_NONE, .variance = 1.0};
-    bdml_training t = {w->n, w->d, w->x, w->y, w->classes, NULL, NULL, NULL};
+    bdml_training t = {.n = w->n, .d = w->d, .x = w->x, .y = w->y, .classes = w->classes};
     bdml_model *model;
     if (m->uses & BDML_USES_DOMAINS)
         t.target = &w->target;

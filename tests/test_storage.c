@@ -12,10 +12,10 @@ enum { REFERENCES = sizeof references / sizeof *references };
 /* ---- rows under a reference ------------------------------------------------------------------------------- */
 
 static bdml_model *train_in(bdml_handle *h, const bdml_dataset *data, const char *reference,
-                            const char *memory)
+                            int64_t whole)
 {
     bdml_model *model = NULL;
-    check_ok(h, bdml_set(h, "memory", memory));
+    h->whole_image = whole;
     check_ok(h, bdml_set(h, "reference", reference));
     check_ok(h, bdml_set(h, "distortion", "100"));
     check_ok(h, bdml_train(h, data, NULL, &model));
@@ -32,15 +32,15 @@ static void check_same_model(const bdml_model *a, const bdml_model *b)
     assert_int_equal(a->evidence->constraints->m, b->evidence->constraints->m);
 }
 
-/* Segment, 2310 x 19, is 0.33 MiB: an eighth of 256 MiB has room for it, an eighth of 1 MiB has not. */
-static void less_memory_gives_the_same_model(void **state)
+/* Segment, 2310 x 19, is 0.33 MiB: by itself whole, and made when it is asked for where only less may be. */
+static void rows_that_are_made_give_the_same_model(void **state)
 {
     bdml_handle *h = *state;
     bdml_dataset *data = NULL;
     check_ok(h, bdml_read_dataset(h, source_path("data/segment.csv"), &data));
     for (int k = 0; k < REFERENCES; k++) {
-        bdml_model *whole = train_in(h, data, references[k], "256");
-        bdml_model *made = train_in(h, data, references[k], "1");
+        bdml_model *whole = train_in(h, data, references[k], 0);
+        bdml_model *made = train_in(h, data, references[k], 1);
         check_same_model(whole, made);
         bdml_free_model(whole);
         bdml_free_model(made);
@@ -62,8 +62,7 @@ static void rows_far_away_too(void **state)
             x[i * D + j] = 1e6 + sin(1.0 + 37.0 * i + 11.0 * j) + (label[i] == j ? 1.0 : 0.0);
     }
     check_ok(h, bdml_dataset_from_arrays(h, ROWS, D, x, D, label, &data));
-    bdml_model *whole = train_in(h, data, "within", "256"),
-               *made = train_in(h, data, "within", "1");
+    bdml_model *whole = train_in(h, data, "within", 0), *made = train_in(h, data, "within", 1);
     check_same_model(whole, made);
     bdml_free_model(whole);
     bdml_free_model(made);
@@ -76,7 +75,7 @@ static void memory_may_fail(void **state)
     bdml_handle *h = *state;
     bdml_dataset *data = NULL;
     bdml_model *model;
-    check_ok(h, bdml_set(h, "memory", "1"));
+    h->whole_image = 1;
     check_ok(h, bdml_set(h, "reference", "within"));
     check_ok(h, bdml_set(h, "distortion", "10"));
     check_ok(h, bdml_read_dataset(h, source_path("data/segment.csv"), &data));
@@ -174,9 +173,9 @@ static void floats_give_the_model_of_doubles(void **state)
         assert_true(!mapped->x && mapped->single.x && mapped->file);
         assert_true(bdml_dataset_fingerprint(wide) == bdml_dataset_fingerprint(rounded));
         assert_true(bdml_dataset_fingerprint(wide) == bdml_dataset_fingerprint(mapped));
-        bdml_model *a = train_in(h, wide, "within", "256"),
-                   *b = train_in(h, rounded, "within", "256"),
-                   *c = train_in(h, mapped, "within", "256");
+        bdml_model *a = train_in(h, wide, "within", 0),
+                   *b = train_in(h, rounded, "within", 0),
+                   *c = train_in(h, mapped, "within", 0);
         check_same_model(a, b);
         check_same_model(a, c);
         assert_true(!rounded->x); /* nobody needed doubles of all rows */
@@ -287,7 +286,7 @@ static void slabs_find_what_a_search_finds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(less_memory_gives_the_same_model),
+        handle_test(rows_that_are_made_give_the_same_model),
         handle_test(rows_far_away_too),
         handle_test(memory_may_fail),
         handle_test(wide_rows_are_proven_in_lots),

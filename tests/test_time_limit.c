@@ -265,8 +265,8 @@ static void late_is_the_start(void **state)
     check_ok(h, bdml_generate(h, "waveform-noise", 400, &data));
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         const bdml_method *m = bdml_method_find(h, methods[k], strlen(methods[k]));
-        const bdml_training t = {data->n,       data->d, data->x, data->y,
-                                 data->classes, NULL,    NULL,    NULL};
+        const bdml_training t = {
+            .n = data->n, .d = data->d, .x = data->x, .y = data->y, .classes = data->classes};
         bdml_prepare plain = {.d_in = data->d,
                               .d_out = data->d,
                               .scale = BDML_SCALE_NONE,

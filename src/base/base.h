@@ -141,9 +141,10 @@ struct bdml_handle {
     /* Fault injection and accounting, for tests: fail the n-th allocation or write from now
      * (0 = never); allocations made so far. */
     int64_t fail_alloc, fail_write, alloc_count;
+    int64_t whole_image; /* bytes up to which rows under a map are held whole; 0: train/image.c's */
     double
-        pretend_free; /* bytes of memory that the machine is taken to have free; 0: it is asked */
-    double memory_held;     /* bytes that the work under way takes beside blocks (bdml_memory_take) */
+        pretend_free;   /* bytes of memory that the machine is taken to have free; 0: it is asked */
+    double memory_held; /* bytes that the work under way takes beside blocks (bdml_memory_take) */
     double memory_share;    /* of the setting "memory", for work that runs beside other work */
     double memory_estimate; /* all that the work taken last was said to take, blocks included */
 };

@@ -7,8 +7,8 @@
 
 #include "linalg/linalg.h"
 
-/* Whole up to this share of the working memory. */
-static const double WHOLE = 1.0 / 8.0;
+/* Whole up to so many bytes: more of them save little time, since a row is asked for in a few passes. */
+enum { WHOLE = 32 << 20 };
 /* Numbers of the rows that are mapped at a time, whole tiles of linalg/map.c: half a MiB. */
 enum { NUMBERS = 1 << 16, TILE = 64 };
 
@@ -55,7 +55,7 @@ bdml_status bdml_image_open(bdml_handle *h, const bdml_rows *of, int q, const do
     m->rows.made = &m->made;
     BDML_NEW(h, m->room, (size_t)chunk_rows(of->d) * (size_t)of->d);
     BDML_NEW(h, m->ws, bdml_la_map_size(q, of->d));
-    if (!whole && bytes > WHOLE * (double)bdml_memory(h)) goto done;
+    if (!whole && bytes > (double)(h->whole_image > 0 ? h->whole_image : WHOLE)) goto done;
     m->own = bdml_alloc(h, (size_t)of->n * (size_t)q, sizeof *m->own);
     if (!m->own) BDML_GO(BDML_ERR_MEMORY);
     some(&m->made, of->n, NULL, 0, m->own);
