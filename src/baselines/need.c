@@ -130,6 +130,13 @@ NEED(gmml)
 
 /* ---- neighbours and triplets --------------------------------------------------------------------------------- */
 
+/* Rows that have any. */
+static double anchors_of(const bdml_mining *how, const bdml_training *t)
+{
+    double n = (double)t->n;
+    return how->anchors > 0 ? BDML_MIN(n, (double)how->anchors) : n;
+}
+
 /* Triplets that mining will find: of each row every target with every impostor. Those within a ball are as many as they are, and
  * are counted when they are there. */
 static double triplets(const bdml_options *o, const bdml_training *t)
@@ -137,7 +144,8 @@ static double triplets(const bdml_options *o, const bdml_training *t)
     const bdml_mining how = bdml_mining_from_options(o);
     double k = how.targets, l = how.impostors + how.random_impostors;
     if (t->constraints) return (double)t->constraints->m;
-    return (double)t->n * (how.rule == BDML_RULE_NEAREST ? 0.25 * k * k : k * BDML_MAX(l, 1.0));
+    return anchors_of(&how, t) *
+           (how.rule == BDML_RULE_NEAREST ? 0.25 * k * k : k * BDML_MAX(l, 1.0));
 }
 
 /* Pairs that they are made of. */
@@ -146,7 +154,7 @@ static double pairs_of(const bdml_options *o, const bdml_training *t)
     const bdml_mining how = bdml_mining_from_options(o);
     double l = how.impostors + how.random_impostors;
     if (t->constraints) return (double)t->constraints->pairs;
-    return (double)t->n * (how.rule == BDML_RULE_NEAREST ? how.targets : how.targets + l);
+    return anchors_of(&how, t) * (how.rule == BDML_RULE_NEAREST ? how.targets : how.targets + l);
 }
 
 /* The constraints as they are held, and while they are built: rows, and keys that are told apart. */

@@ -130,14 +130,16 @@ static bdml_mining recipe_mining(const bdml_fit *f, bool again)
     return how;
 }
 
-void bdml_recipe_most(double n, double *m, double *pairs, double *choice)
+void bdml_recipe_most(double n, double asked, double *m, double *pairs, double *choice)
 {
     /* of the 24 combinations of a row, those that are missed: 14 were seen in the last problem on MNIST, 35 with those of the passes
      * before in a fold of 9000 rows; a constraint takes about 300 bytes with its pairs and vectors */
     enum { LAST = 14, FOLD = 35, FOLD_ROWS = 9000, EACH = 300, SMALL = 36000 };
     bool large = n > BDML_MANY_ROWS;
-    double anchors = BDML_MIN(n, BDML_MAX(MOST_COMPARED / n, (double)ANCHORS));
-    *m = large ? LAST * anchors : BDML_MIN(SMALL, 45.0 * n);
+    double anchors = asked > 0.0 ? asked : BDML_MAX(MOST_COMPARED / n, (double)ANCHORS);
+    anchors = BDML_MIN(n, anchors);
+    double small = asked > 0.0 ? 45.0 * anchors : SMALL;
+    *m = large ? LAST * anchors : BDML_MIN(small, 45.0 * n);
     *pairs = large ? (TARGETS_OF_MANY + NEAR_OF_MANY) * anchors : *m / 2.0;
     *choice = large ? BDML_MIN(0.75 * n, FOLD_ROWS) * FOLD * EACH : 0.0;
 }

@@ -6,15 +6,16 @@ static void count(const bdml_options *o, double n, const bdml_constraints *given
                   double *pairs, double *choice)
 {
     const bdml_mining how = bdml_mining_from_options(o);
+    double asked = (double)how.anchors, rows = asked > 0.0 ? BDML_MIN(n, asked) : n;
     *choice = 0.0;
     if (given) {
         *m = (double)given->m;
         *pairs = (double)given->pairs;
     } else if (bdml_constraint_files_given(&o->constraints) || bdml_plan_is_stated(o)) {
-        *m = n * how.impostors * (how.kind == BDML_KIND_PAIR ? 1 : how.targets);
-        *pairs = n * (how.targets + how.impostors);
+        *m = rows * how.impostors * (how.kind == BDML_KIND_PAIR ? 1 : how.targets);
+        *pairs = rows * (how.targets + how.impostors);
     } else {
-        bdml_recipe_most(n, m, pairs, choice);
+        bdml_recipe_most(n, asked, m, pairs, choice);
     }
 }
 

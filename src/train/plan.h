@@ -522,8 +522,9 @@ bdml_status bdml_fit_plan(bdml_handle *h, bdml_plan *plan, const bdml_training *
 bdml_status bdml_fit_lowrank(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
                              bdml_model *model);
 enum { BDML_MANY_ROWS = 5000 };
-/* Constraints and pairs of the recipe's last problem on n rows at most, and the bytes that a fold of the choice takes (fit.c). */
-void bdml_recipe_most(double n, double *m, double *pairs, double *choice);
+/* Constraints and pairs of the recipe's last problem on n rows at most, and the bytes that a fold of the choice takes (fit.c); asked: the
+ * setting anchors, 0 where it is left open. */
+void bdml_recipe_most(double n, double asked, double *m, double *pairs, double *choice);
 /* BDML_ERR_MEMORY when the proof of the claim would take more memory than there is for it: asked before anything is learned. */
 bdml_status bdml_proof_fits(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                             const bdml_constraints *given);

@@ -13,6 +13,7 @@ typedef struct takers {
 static const takers some[] = {
     {BDML_OPT_TARGETS, " lmnn boost scml "},
     {BDML_OPT_IMPOSTORS, " boost scml "},
+    {BDML_OPT_ANCHORS, " boost scml "},
     {BDML_OPT_RULE, " boost scml "},
     {BDML_OPT_PASSES, " lmnn "},
     {BDML_OPT_GAP, " lmnn boost lsml scml nca mlkr itml mmc mmc-diagonal dml-eig ldml sdml sub-ml "
