@@ -318,7 +318,12 @@ bdml_status bdml_model_neighbors(bdml_handle *h, const bdml_model *model, int64_
         return bdml_fail(h, BDML_ERR_DATA,
                          "the model keeps no points; train with keep-points = yes");
     voters v = {.model = model,
-                .points = {model->points, model->q, model->q, model->z, model->y, model->classes}};
+                .points = {.n = model->points,
+                           .d = model->q,
+                           .ld = model->q,
+                           .x = model->z,
+                           .y = model->y,
+                           .classes = model->classes}};
     bdml_la_enter(h);
     BDML_GO(make_index(h, &h->options.neighbors, &v));
     status = each_block(h, &v, k, n, x, ld, distance != NULL, keep, &found);
