@@ -28,7 +28,8 @@ static void some(const bdml_made *made, int64_t count, const int64_t *row, int64
         bool there = m->of.x && !row && !m->shift; /* and need not be copied */
         const double *x = there ? m->of.x + (size_t)(from + at) * (size_t)m->of.ld : m->room;
         if (!there) bdml_rows_copy(&m->of, now, row ? row + at : NULL, from + at, m->room);
-        for (size_t v = 0; m->shift && v < (size_t)now * d; v++) m->room[v] -= m->shift[v % d];
+        for (size_t i = 0; m->shift && i < (size_t)now; i++)
+            for (size_t j = 0; j < d; j++) m->room[i * d + j] -= m->shift[j];
         bdml_la_map_rows(m->h, m->q, m->of.d, m->map, now, x, there ? m->of.ld : m->of.d,
                          out + (size_t)at * (size_t)m->q, m->ws);
     }
