@@ -26,7 +26,8 @@ bdml_status bdml_final_fit(bdml_handle *h, bdml_plan *plan, const bdml_training 
         BDML_TRY(bdml_select(h, plan, t, &f->selection));
         f->at = bdml_candidate_at(plan, f->selection.chosen);
     }
-    bool whole = plan->source != BDML_FROM_RECIPE || plan->paper || h->comm->size > 1;
+    bool lists = plan->o->neighbors.search.value == BDML_SEARCH_APPROXIMATE; /* are of all rows */
+    bool whole = plan->source != BDML_FROM_RECIPE || plan->paper || h->comm->size > 1 || lists;
     BDML_TRY(bdml_fit_open(h, plan, t, plan->reference[f->at.reference], NULL, whole, &f->fit));
     f->fit.anchors = first_anchors(plan, bdml_last_again(plan, f->at));
     wanted[f->at.effort * plan->caps + f->at.cap] = true;
