@@ -267,6 +267,9 @@ char *bdml_strdup(bdml_handle *h, const char *s);
 char *bdml_strndup(bdml_handle *h, const char *s, size_t n);
 /* Grow *array (of `size`-byte items, room for *capacity) so that it holds `need`, by doubling. */
 bdml_status bdml_grow(bdml_handle *h, void *array, size_t *capacity, size_t need, size_t size);
+/* What was freed goes back to the system, when it was `bytes` or so and those are many (BDML_MEMORY_ASKED): the C library keeps freed blocks
+ * that it did not map, up to 256 MiB of them in the command, and the next phase of the work takes blocks of other sizes beside them. */
+void bdml_memory_back(double bytes);
 
 /* ---- memory that is there (available.c) ------------------------------------------------------------- */
 

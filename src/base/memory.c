@@ -81,6 +81,15 @@ char *bdml_strdup(bdml_handle *h, const char *s)
     return bdml_strndup(h, s, strlen(s));
 }
 
+void bdml_memory_back(double bytes)
+{
+#if defined(__GLIBC__)
+    if (bytes >= BDML_MEMORY_ASKED) malloc_trim(0);
+#else
+    (void)bytes;
+#endif
+}
+
 bdml_status bdml_grow(bdml_handle *h, void *array, size_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity) return BDML_OK;

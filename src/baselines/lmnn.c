@@ -79,12 +79,13 @@ static bdml_status make_points(run *w)
     bdml_eigh_ws eigen = {0};
     int64_t count = 0;
 
+    free(w->p); /* those of the pass before: never beside the differences */
+    w->p = NULL;
     BDML_NEW(h, difference, (size_t)w->a.targets * (size_t)r);
     BDML_NEW(h, lambda, r);
     BDML_NEW(h, ws, BDML_MAX(bdml_la_gram_size(r), bdml_la_map_size(r, r)));
     BDML_GO(bdml_eigh_ws_init(h, r, &eigen));
     if (!w->frame) BDML_NEW(h, w->frame, rr);
-    if (!w->p) BDML_NEW(h, w->p, (size_t)w->a.n * (size_t)r);
     for (int64_t e = 0; e < w->a.n * w->a.k; e++) {
         if (w->a.target[e] < 0) continue;
         const double *a = COL(w->span.z, r, e / w->a.k), *b = COL(w->span.z, r, w->a.target[e]);
@@ -92,6 +93,8 @@ static bdml_status make_points(run *w)
         count++;
     }
     bdml_la_gram(h, r, count, difference, r, NULL, w->frame, ws);
+    free(difference);
+    difference = NULL;
     BDML_GO(bdml_la_eigh(h, r, w->frame, lambda, true, &eigen));
     double least = LEAST_PULL * lambda[r - 1];
     if (!(least > 0.0)) {
@@ -103,6 +106,7 @@ static bdml_status make_points(run *w)
     for (int k = 0; k < r; k++)
         for (int j = 0; j < r; j++)
             COL(w->frame, r, k)[j] /= sqrt(BDML_MAX(lambda[k], least) / (double)count);
+    BDML_NEW(h, w->p, (size_t)w->a.n * (size_t)r);
     bdml_la_map_rows(h, r, r, w->frame, w->a.n, w->span.z, r, w->p, ws);
     w->a.x = w->p;
     w->a.d = r;
@@ -112,6 +116,21 @@ done:
     free(lambda);
     free(ws);
     return status;
+}
+
+/* The problem of the pass before, or of fewer triplets. */
+static void forget_problem(run *w)
+{
+    bdml_free_constraints(w->c);
+    w->c = NULL;
+    free(w->y);
+    free(w->m);
+    w->y = w->m = NULL;
+}
+
+static double triplet_bytes(const run *w)
+{
+    return (double)BDML_LMNN_TRIPLET * (double)w->c->m;
 }
 
 /* Solve over the triplets there are, from the metric and multipliers there are. */
@@ -132,6 +151,7 @@ static bdml_status solve(run *w, double gap)
     s.max_iter = BDML_MAX(w->o->solve.max_iter.value - w->iterations, (int64_t)1);
     s.warm_metric = w->m;
     s.warm_multiplier = w->y;
+    bdml_memory_back(triplet_bytes(w)); /* of building the problem */
     BDML_GO(bdml_problem_new(h, w->a.n, w->a.d, w->a.x, w->a.d, w->c, NULL, false, &p));
     BDML_GO(bdml_problem_solve(h, p, &s, &r));
     w->iterations += r.iterations;
@@ -152,6 +172,7 @@ static bdml_status solve(run *w, double gap)
 done:
     bdml_solve_result_free(&r);
     bdml_problem_free(p);
+    bdml_memory_back(triplet_bytes(w)); /* of the solve */
     return status;
 }
 
@@ -207,6 +228,16 @@ static int64_t room_left(const run *w)
     return BDML_MIN(w->room - busy, w->room / 2);
 }
 
+/* Bytes for the impostors that a look at all triplets keeps: of those of the triplets, what the held and the listed leave. */
+static size_t look_bytes(const run *w, int64_t left)
+{
+    double all = (double)BDML_LMNN_TRIPLET * (double)w->room;
+    double lists = (double)(BDML_LMNN_HELD + BDML_LMNN_KEYS) * (double)w->c->m +
+                   (double)BDML_LMNN_LISTED * (double)BDML_MAX(left, 0);
+    double blocks = BDML_MIN((double)bdml_memory(w->h), all - lists);
+    return (size_t)BDML_MAX(blocks, (double)BDML_LEAST_BLOCKS);
+}
+
 static bdml_status keep_best(run *w, double upper)
 {
     bdml_status status = BDML_OK;
@@ -228,15 +259,16 @@ static bdml_status first_problem(run *w, double gap, int *most)
     int64_t fit = w->room / BDML_MAX(w->a.targets, 1); /* of each target */
     *most = (int)BDML_MAX(BDML_MIN((int64_t)FIRST_IMPOSTORS, fit), 1);
     if (*most < FIRST_IMPOSTORS) w->crowded = true;
-    for (;; *most = (int)BDML_MIN(w->a.n, 4 * (int64_t)*most)) {
-        bdml_free_constraints(w->c);
-        w->c = NULL;
-        free(w->y);
-        free(w->m);
-        w->y = w->m = NULL;
+    for (;; *most = (int)BDML_MIN(BDML_MIN(w->a.n, 4 * (int64_t)*most), fit)) {
+        forget_problem(w);
         BDML_TRY(bdml_lmnn_first(h, &w->o->neighbors, &w->a, *most, &w->c));
         BDML_TRY(solve(w, gap));
         if (!w->collapsed) return BDML_OK;
+        if (*most < w->a.n && *most >= fit)
+            return bdml_fail(h, BDML_ERR_MEMORY,
+                             "lmnn: M = 0 is optimal over the %d nearest impostors of each target, "
+                             "and --memory has no room for more; raise it, or lmnn-push above %g",
+                             *most, w->o->methods.lmnn_push.value);
         if (*most >= w->a.n)
             return bdml_fail(
                 h, BDML_ERR_DATA,
@@ -270,8 +302,8 @@ static bdml_status solve_targets(run *w, double gap)
         bdml_constraints *missed = NULL;
         BDML_TRY(bdml_progress(h, "lmnn", round, 0));
         int64_t left = room_left(w);
-        BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, w->c, left, look_until(w), &upper,
-                                  &missed));
+        BDML_TRY(bdml_lmnn_missed(h, &w->a, w->q, w->map, most, w->c, left, look_bytes(w, left),
+                                  look_until(w), &upper, &missed));
         bdml_status status = keep_best(w, upper);
         double apart = (w->upper - w->lower) / w->upper;
         bool done = apart <= gap || limit_reached(w);
@@ -308,8 +340,8 @@ static bdml_status lower_rank(run *w, int q, double gap)
     for (int round = 0; round < MOST_ROUNDS; round++) {
         BDML_GO(bdml_progress(h, "lmnn", round, 0));
         int64_t left = w->room - w->c->m; /* no multipliers tell here which of them could go */
-        BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, w->c, left, look_until(w), &upper,
-                                 &missed));
+        BDML_GO(bdml_lmnn_missed(h, &w->a, q, w->map, most, w->c, left, look_bytes(w, left),
+                                 look_until(w), &upper, &missed));
         BDML_GO(keep_best(w, upper));
         if (isinf(w->upper)) BDML_GO(bdml_deadline_check(h, "lmnn"));
         if (upper - listed <= SHARE * gap * upper || (round > 0 && limit_reached(w))) break;
@@ -369,6 +401,7 @@ static bdml_status mine_targets(run *w, const bdml_training *t, bool first)
         a->x = t->x;
         a->d = t->d;
     }
+    forget_problem(w); /* the search takes its memory */
     BDML_TRY(bdml_lmnn_targets(w->h, &w->o->neighbors, w->best_q, first ? NULL : w->best, a));
     if (a->targets == 0)
         return bdml_fail(w->h, BDML_ERR_DATA,
@@ -392,6 +425,10 @@ bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_options *o, const bdml_trai
     BDML_GO(bdml_span_make(h, t, &w.span));
     for (int64_t pass = 0; pass < passes && (pass == 0 || !bdml_time_is_up(h)); pass++) {
         BDML_GO(mine_targets(&w, t, pass == 0));
+        if (pass + 1 == passes) { /* nothing is mapped from them again */
+            free(w.span.z);
+            w.span.z = NULL;
+        }
         BDML_GO(solve_targets(&w, gap));
         if (q > 0) BDML_GO(lower_rank(&w, q, gap));
     }

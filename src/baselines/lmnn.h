@@ -3,10 +3,18 @@
 #define BDML_LMNN_H
 
 #include "baselines/baselines.h"
+#include "solver/solver.h"
 
-/* Impostors of each target that the first problem holds; and the bytes that one triplet takes: as a constraint with its share of
- * the pairs, and in the vectors of a solve. */
-enum { BDML_LMNN_IMPOSTORS = 10, BDML_LMNN_TRIPLET = 8 + 24 * 8 + (48 + 8) / 3 };
+/* Impostors of each target that the first problem holds; and the bytes of a triplet at most, which is when each has a far pair of
+ * its own: as a constraint with that pair and its multiplier; and in a solve, with the pair in the operator. Nothing else that is done
+ * with triplets takes as much: a triplet that others join takes 135 while constraints are built of both (rows, keys of pairs and of
+ * triplets, and the constraints before), and one that is dropped 143. */
+enum {
+    BDML_LMNN_IMPOSTORS = 10,
+    BDML_LMNN_HELD = 8 + 8 + 8,
+    BDML_LMNN_TRIPLET = BDML_LMNN_HELD + BDML_SOLVE_CONSTRAINT + 48,
+    BDML_LMNN_ROWS = 32 /* rows of a block of distances, one block a thread */
+};
 
 /* Fixed target neighbours: row i has those at target[i*k .. i*k+k), -1 where there are fewer. */
 typedef struct bdml_lmnn {
@@ -31,10 +39,13 @@ bdml_status bdml_lmnn_build(bdml_handle *h, const bdml_lmnn *a, int64_t count, c
                             bdml_constraints **out);
 /* At M = map'map (q rows of d): the objective over (1-mu) times the number of targets, *value, and the
  * triplets whose margin is missed and that are not in c, those of the `most` nearest impostors of each point and no more than
- * `room` in all, of each point the nearest; *out NULL when there are none. until: when to leave off, on the clock of bdml_now, 0 = never; *value is infinite then. */
+ * `room` in all, of each point the nearest; *out NULL when there are none. bytes: for the impostors kept meanwhile, beside rows and lists.
+ * until: when to leave off, on the clock of bdml_now, 0 = never; *value is infinite then. */
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
-                             const bdml_constraints *c, int64_t room, double until, double *value,
-                             bdml_constraints **out);
+                             const bdml_constraints *c, int64_t room, size_t bytes, double until,
+                             double *value, bdml_constraints **out);
+/* Bytes of bdml_lmnn_missed for each triplet that is held, its keys, and for each that it may list. */
+enum { BDML_LMNN_KEYS = 32, BDML_LMNN_LISTED = 12 };
 
 /* ---- maps of few rows (lmnn_rank.c) ------------------------------------------------------------------ */
 

@@ -53,12 +53,19 @@ done:
 
 typedef struct triplets {
     int32_t *row; /* 3 each */
-    size_t count, capacity;
+    size_t count, capacity, most;
 } triplets;
 
+/* Doubling, but never to more than there can be. list->count < list->most. */
 static bdml_status add_triplet(bdml_handle *h, triplets *list, int32_t i, int32_t j, int32_t k)
 {
-    BDML_TRY(bdml_grow(h, &list->row, &list->capacity, 3 * list->count + 3, sizeof *list->row));
+    if (list->count == list->capacity) {
+        size_t want = BDML_MIN(BDML_MAX(2 * list->capacity, 1024), list->most);
+        int32_t *more = bdml_realloc(h, list->row, want, 3 * sizeof *more);
+        if (!more) return BDML_ERR_MEMORY;
+        list->row = more;
+        list->capacity = want;
+    }
     int32_t *row = list->row + 3 * list->count++;
     row[0] = i, row[1] = j, row[2] = k;
     return BDML_OK;
@@ -92,12 +99,15 @@ bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, cons
     BDML_NEW(h, impostor, (size_t)a->n * (size_t)count);
     const bdml_rows rows = {a->n, a->d, a->d, a->x, a->y, 0, NULL};
     BDML_GO(bdml_knn_search(h, o, &rows, NULL, BDML_OTHER_CLASS, count, impostor, NULL));
+    list.most = (size_t)a->targets * (size_t)count;
     for (int64_t i = 0; i < a->n; i++)
         for (int j = 0; j < a->k; j++)
             for (int l = 0; l < count; l++) {
                 int32_t near = a->target[i * a->k + j], far = impostor[i * count + l];
                 if (near >= 0 && far >= 0) BDML_GO(add_triplet(h, &list, (int32_t)i, near, far));
             }
+    free(impostor);
+    impostor = NULL;
     status = bdml_lmnn_build(h, a, (int64_t)list.count, list.row, out);
 done:
     free(impostor);
@@ -107,7 +117,7 @@ done:
 
 /* ---- missed margins ------------------------------------------------------------------------------------ */
 
-enum { ROWS = 32 /* rows of a block of distances */ };
+enum { ROWS = BDML_LMNN_ROWS };
 
 typedef struct scan {
     const bdml_lmnn *a;
@@ -135,6 +145,7 @@ static void free_scan(scan *s)
     free(s->count);
     free(s->far);
     bdml_keys_free(&s->held);
+    memset(s, 0, sizeof *s);
 }
 
 static double distance(int q, const double *a, const double *b)
@@ -267,22 +278,22 @@ static bdml_status list_missed(bdml_handle *h, const scan *s, int64_t to, triple
     return BDML_OK;
 }
 
-/* How many rows the working memory has room for, with the impostors that may be kept of each. */
-static int64_t rows_together(bdml_handle *h, const scan *s)
+/* How many rows there is room for, with the impostors that may be kept of each. */
+static int64_t rows_together(const scan *s, size_t bytes)
 {
     size_t row = (size_t)s->most * (sizeof *s->kept + sizeof *s->far) + sizeof *s->count;
-    size_t rows = BDML_MAX(bdml_memory(h) / row, ROWS) / ROWS * ROWS;
+    size_t rows = BDML_MAX(bytes / row, ROWS) / ROWS * ROWS;
     return (int64_t)BDML_MIN(rows, (size_t)s->a->n);
 }
 
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
-                             const bdml_constraints *c, int64_t room, double until, double *value,
-                             bdml_constraints **out)
+                             const bdml_constraints *c, int64_t room, size_t bytes, double until,
+                             double *value, bdml_constraints **out)
 {
     bdml_status status = BDML_OK;
     scan s = {.a = a, .q = q, .most = BDML_MAX(most, 1), .room = room};
     double *z = NULL, push = 0.0;
-    triplets list = {0};
+    triplets list = {.most = (size_t)BDML_MAX(room, 0)};
     size_t n = (size_t)a->n;
 
     *out = NULL;
@@ -293,7 +304,7 @@ bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const do
     BDML_NEW(h, s.near, n * (size_t)a->k);
     BDML_NEW(h, s.radius, n);
     BDML_NEW(h, s.push, n);
-    s.part = rows_together(h, &s);
+    s.part = rows_together(&s, bytes);
     BDML_NEW(h, s.count, s.part);
     BDML_NEW(h, s.kept, (size_t)s.part * (size_t)s.most);
     BDML_NEW(h, s.far, (size_t)s.part * (size_t)s.most);
@@ -307,6 +318,10 @@ bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const do
     }
     for (size_t i = 0; i < n; i++) push += s.push[i];
     *value = (pull + a->push * push) / (double)a->targets;
+    free_scan(&s); /* what follows takes memory of its own */
+    free(z);
+    z = NULL;
+    bdml_memory_back((double)bytes);
     if (list.count > 0) status = bdml_lmnn_build(h, a, (int64_t)list.count, list.row, out);
 done:
     free_scan(&s);

@@ -172,10 +172,19 @@ NEED(lmnn)
 {
     int q = rows_of_map(o, t);
     double k = (double)BDML_MIN(o->constraints.targets.value, t->n - 1), n = (double)t->n;
+    double all = n * k, op_bytes = bdml_margin_bytes(h, 0.0, 0.0, t->d);
     bdml_need need = span(t);
-    double least = n * k * BDML_LMNN_TRIPLET; /* one impostor of each target */
-    need.rows += points(t) + n * (12.0 * k + 24.0) + least;
-    need.fixed += bdml_solve_bytes(h, 0.0, 0.0, n * k, t->d, false) + lbfgs(q, t->d);
+    /* the points in the span with, of every target, the difference; then, unless there is another pass, without them */
+    double made = points(t) * (1.0 + BDML_MAX(k, 1.0)) + 4.0 * all;
+    double kept = points(t) * (o->train.passes.value > 1 ? 2.0 : 1.0) + 4.0 * all;
+    /* one impostor of each target, which is the least there can be; with all targets in a solve, or in a look at all triplets */
+    double least = all * BDML_LMNN_TRIPLET;
+    double solve = bdml_margin_bytes(h, n, all, t->d) - op_bytes + 4.0 * n + 12.0 * all + least;
+    double look = 8.0 * n * (t->d + k + 3.0 + BDML_LMNN_ROWS * (double)bdml_threads(h)) +
+                  all * (12.0 + BDML_LMNN_HELD + BDML_LMNN_KEYS + BDML_LMNN_LISTED);
+    need.rows = BDML_MAX(BDML_MAX(need.rows, made), kept + BDML_MAX(solve, look));
+    need.fixed += bdml_solve_bytes(h, 0.0, 0.0, all, t->d, false) - all * BDML_SOLVE_CONSTRAINT +
+                  lbfgs(q, t->d);
     /* ten of each; and what joins */
     need.blocks = (BDML_LMNN_IMPOSTORS - 1.0) * least;
     need.advice = "fewer --targets";
@@ -200,7 +209,8 @@ NEED(lsml)
 {
     double m = bdml_pairs_expected(o, t), n = (double)t->n, named = n * (1.0 - exp(-2.0 * m / n));
     bdml_need need = span(t);
-    if (o->methods.prior.value != BDML_PRIOR_COVARIANCE) need.rows = 0.0;
+    if (o->methods.prior.value != BDML_PRIOR_COVARIANCE)
+        need.rows = points(t); /* in its coordinates */
     need.fixed += m * 60.0 + bdml_margin_bytes(h, named, m, t->d);
     need.advice = FEWER_PAIRS;
     return need;

@@ -165,6 +165,9 @@ bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve
                                bdml_solve_result *r);
 /* Memory of a problem in d dimensions and of its solve, in bytes: m constraints over so many pairs of points.
  * smooth: the loss is the squared hinge. */
+enum {
+    BDML_SOLVE_CONSTRAINT = 201
+}; /* of these, bytes of each constraint beside those of its pairs */
 double bdml_solve_bytes(const bdml_handle *h, double points, double pairs, double m, int d,
                         bool smooth);
 int64_t bdml_problem_constraints(const bdml_problem *p);

@@ -96,11 +96,13 @@ void bdml_engine_free(bdml_engine *e)
     memset(e, 0, sizeof *e);
 }
 
+/* The vectors, two of the operator (norm, rough), the list of those at work, the y of the result; and a mark. */
+_Static_assert(BDML_SOLVE_CONSTRAINT == 8 * (VECTORS + 2 + 1 + 1) + 1, "bytes of a constraint");
+
 double bdml_solve_bytes(const bdml_handle *h, double points, double pairs, double m, int d,
                         bool smooth)
 {
-    /* the vectors, the two lists, and what the result keeps: y, and of one of both kinds of steps */
-    double per_constraint = 8.0 * (VECTORS + 3) + (smooth ? 8.0 : 0.0);
+    double per_constraint = BDML_SOLVE_CONSTRAINT + (smooth ? 8.0 : 0.0);
     double matrices = 8.0 * (MATRICES + 10) * d * d;
     double second = smooth ? bdml_quadratic_bytes(d) : bdml_newton_bytes(m, d);
     return bdml_margin_bytes(h, points, pairs, d) + m * per_constraint + matrices + second;
