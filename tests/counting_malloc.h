@@ -30,6 +30,7 @@ static inline double counting_peak(void)
 }
 
 #if COUNTING
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): names of the C library */
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
@@ -90,6 +91,7 @@ void *realloc(void *p, size_t n)
     __atomic_sub_fetch(&counting_held, had, __ATOMIC_RELAXED);
     return counted(q);
 }
+/* NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
 #endif
 
 #endif

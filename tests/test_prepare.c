@@ -104,17 +104,25 @@ static void scaling_by_hand(void **state)
     bdml_free_dataset(data);
 }
 
+/* OpenBLAS sums the squares of dnrm2 in long doubles, which valgrind computes as doubles: there squares of 1e200 overflow. */
+static bool long_doubles_have_range(void)
+{
+    volatile long double large = 1e300L;
+    return isfinite(large * large);
+}
+
 static void unit_rows_have_length_one(void **state)
 {
     bdml_handle *h = *state;
+    int64_t n = long_doubles_have_range() ? 4 : 2;
     double x[] = {3, 4, 0, 0, 3e200, 4e200, 3e-200, -4e-200};
-    bdml_dataset *data = from_list(h, 4, 2, x);
+    bdml_dataset *data = from_list(h, n, 2, x);
     bdml_prepare p;
     check_ok(h, bdml_set(h, "scale", "unit"));
     check_ok(h, bdml_prepare_fit(h, &h->options, data, &p));
-    check_ok(h, bdml_prepare_apply(h, &p, 4, x, 2, x)); /* in place */
+    check_ok(h, bdml_prepare_apply(h, &p, n, x, 2, x)); /* in place */
     static const double want[] = {0.6, 0.8, 0, 0, 0.6, 0.8, 0.6, -0.8};
-    for (int k = 0; k < 8; k++) check_close(x[k], want[k], 2.3e-16);
+    for (int64_t k = 0; k < 2 * n; k++) check_close(x[k], want[k], 2.3e-16);
     bdml_prepare_free(&p);
     bdml_free_dataset(data);
 }

@@ -55,6 +55,7 @@ static place *place_of(uintptr_t at)
 static bool put_zeros(place *p, uintptr_t at)
 {
     uintptr_t page = at - at % (uintptr_t)sysconf(_SC_PAGESIZE), end = atomic_load(&p->end);
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address, rounded */
     void *zeros = mmap((void *)page, end - page, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     atomic_store(&p->lost, 1);

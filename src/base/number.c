@@ -131,8 +131,8 @@ int bdml_format_hex(double v, char out[BDML_NUMBER_SIZE])
     int biased = (int)(bits >> 52 & 0x7ff), exponent = biased - 1023, n = 0;
     if (bits >> 63) *p++ = '-';
     if (biased == 0x7ff) {
-        memcpy(p, fraction ? "nan" : "inf", 3);
-        return (int)(p + 3 - out);
+        for (const char *name = fraction ? "nan" : "inf"; *name; name++) *p++ = *name;
+        return (int)(p - out);
     }
     if (biased == 0) exponent = fraction ? -1022 : 0; /* subnormal, zero */
     *p++ = '0';

@@ -40,8 +40,8 @@ size_t bdml_visible_take(const char *s, size_t n, bool end, char out[BDML_VISIBL
         return (size_t)size;
     }
     if (size < 1) size = 1; /* no character: one byte of it, and then on */
-    for (int i = 0; i < size; i++)
-        snprintf(out + 4 * i, BDML_VISIBLE_SIZE - 4 * (size_t)i, "\\x%02x", (unsigned char)s[i]);
+    for (size_t i = 0; i < (size_t)size; i++)
+        snprintf(out + 4 * i, BDML_VISIBLE_SIZE - 4 * i, "\\x%02x", (unsigned char)s[i]);
     return (size_t)size;
 }
 

@@ -35,7 +35,7 @@ void bdml_lmnn_free(bdml_lmnn *a);
 bdml_status bdml_lmnn_first(bdml_handle *h, const bdml_neighbor_options *o, const bdml_lmnn *a,
                             int count, bdml_constraints **out);
 /* All targets, and these triplets, 3 rows each: point, target, impostor. */
-bdml_status bdml_lmnn_build(bdml_handle *h, const bdml_lmnn *a, int64_t count, const int32_t *rows,
+bdml_status bdml_lmnn_build(bdml_handle *h, const bdml_lmnn *a, int64_t m, const int32_t *rows,
                             bdml_constraints **out);
 /* At M = map'map (q rows of d): the objective over (1-mu) times the number of targets, *value, and the
  * triplets whose margin is missed and that are not in c, those of the `most` nearest impostors of each point and no more than

@@ -73,8 +73,8 @@ static bdml_status init(scml *s, const bdml_training *t, const bdml_directions *
     s->x = t->x;
     s->count = u->count;
     BDML_NEW(h, s->u, count * d);
-    BDML_NEW(h, s->difference, 2 * BATCH * d);
-    BDML_NEW(h, s->along, 2 * BATCH * count);
+    BDML_NEW(h, s->difference, (size_t)2 * BATCH * d);
+    BDML_NEW(h, s->along, (size_t)2 * BATCH * count);
     BDML_NEW(h, s->unit, count);
     BDML_NEW(h, s->w, count);
     BDML_NEW(h, s->best, count);

@@ -136,7 +136,6 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
     size_t d = (size_t)b->d;
     for (int64_t i = 0; i < b->n; i++) {
         const double *x = b->x + (size_t)i * d;
-        double *place = r->narrow ? NULL : r->x + (size_t)r->held * d;
         int j = first_missing(r->s, b, i);
         if (j < b->d && r->policy == BDML_MISSING_DROP) {
             r->dropped++;
@@ -150,8 +149,8 @@ static bdml_status take_block(bdml_handle *h, rows *r, const bdml_block *b)
         if (number < r->keep.first || number >= r->keep.end) continue;
         if (r->narrow)
             for (size_t k = 0; k < d; k++) r->single[(size_t)r->held * d + k] = (float)x[k];
-        else if (place != x)
-            memcpy(place, x, d * sizeof *x);
+        else if (r->x + (size_t)r->held * d != x)
+            memcpy(r->x + (size_t)r->held * d, x, d * sizeof *x);
         r->held++;
     }
     return BDML_OK;

@@ -33,13 +33,14 @@ static void fill_head(unsigned char head[HEADER + PARTS], const char *name, size
                       size_t columns)
 {
     static const char text[] = "MATLAB 5.0 MAT-file, written by bdml";
+    static const unsigned char version[] = {0, 1, 'I', 'M'}; /* 1, little-endian */
     size_t length = strlen(name), bytes = rows * columns * sizeof(double);
     unsigned char *at = head + HEADER;
 
     memset(head, ' ', TEXT);
     memcpy(head, text, sizeof text - 1);
     memset(head + TEXT - 8, 0, 8);
-    memcpy(head + TEXT, "\x00\x01IM", 4); /* version 1, little-endian */
+    memcpy(head + TEXT, version, sizeof version);
     at = put_two(at, MI_MATRIX, PARTS - 8 + bytes);
     at = put_two(at, MI_UINT32, 8);
     at = put_two(at, MX_DOUBLE, 0);

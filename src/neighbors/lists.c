@@ -77,7 +77,7 @@ static void draw_rows(const bdml_rows *rows, const int32_t *order, int64_t count
         int64_t i = from + (int64_t)bdml_rng_below(&r, (uint64_t)BDML_MAX(end - from, 1));
         if (order) i = order[i];
         memcpy(x + (size_t)s * d, rows->x + (size_t)i * (size_t)rows->ld, d * sizeof *x);
-        if (y) y[s] = rows->y[i];
+        if (y && rows->y) y[s] = rows->y[i];
     }
 }
 

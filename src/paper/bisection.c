@@ -35,7 +35,7 @@ static bool trivial_proof(bdml_search *b)
 {
     const bdml_operator *A = b->w->A;
     int64_t t;
-    if (!bdml_cvec_find_absurd(&A->space, A->norm, b->w->mu, &t)) return false;
+    if (!bdml_cvec_find_absurd(&A->space, A->norm, A->rough, 0.0, b->w->mu, &t)) return false;
     b->proof = BDML_PROOF_CONE;
     b->reach = INFINITY;
     if (t >= 0) b->y[t] = 1.0 / b->w->mu[t];

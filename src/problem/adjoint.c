@@ -59,6 +59,7 @@ static void laplacian_column(const bdml_margin *op, int32_t i, double *z)
     for (int64_t from = op->first[i]; from < op->first[i + 1]; from += LOT) {
         int count = weighted_pairs(op, from, BDML_MIN(from + LOT, op->first[i + 1]), found);
         for (int k = 0; k < count; k++) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): the first `count` of found are */
             w[waiting] = op->w[op->incident[found[k]]];
             b[waiting++] = COL(op->x, d, op->other[found[k]]);
             if (waiting < 4) continue;

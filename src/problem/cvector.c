@@ -160,11 +160,12 @@ double bdml_cvec_scale_to_meet(const bdml_cspace *s, const double *mu, const dou
     return bdml_comm_largest(s->comm, most);
 }
 
-bool bdml_cvec_find_absurd(const bdml_cspace *s, const double *norm, const double *mu, int64_t *t)
+bool bdml_cvec_find_absurd(const bdml_cspace *s, const double *norm, const double *rough,
+                           double share, const double *mu, int64_t *t)
 {
     const bdml_comm *comm = s->comm;
     int64_t k = 0;
-    while (k < s->count && !(norm[k] == 0.0 && mu[k] > 0.0)) k++;
+    while (k < s->count && !(norm[k] <= share * rough[k] && mu[k] > 0.0)) k++;
     double claim = k < s->count ? comm->size - comm->rank : 0.0; /* the first rank's is taken */
     double taken = bdml_comm_largest(comm, claim);
     *t = taken > 0.0 && taken == claim ? k : -1;

@@ -61,8 +61,9 @@ double bdml_cvec_least_ratio(const bdml_cspace *s, double share, const double *v
 /* Least t with t (v - slack norm) >= mu for every mu > 0; infinite when there is none. */
 double bdml_cvec_scale_to_meet(const bdml_cspace *s, const double *mu, const double *v,
                                double slack, const double *norm);
-/* Is there a constraint that asks 0 >= mu > 0, its matrix being zero? *t: the first such one, -1 when
+/* Is there a constraint with mu > 0 whose matrix is zero, but for this share of `rough`? *t: the first such one, -1 when
  * another rank has it. */
-bool bdml_cvec_find_absurd(const bdml_cspace *s, const double *norm, const double *mu, int64_t *t);
+bool bdml_cvec_find_absurd(const bdml_cspace *s, const double *norm, const double *rough,
+                           double share, const double *mu, int64_t *t);
 
 #endif

@@ -23,12 +23,17 @@ double bdml_bounds_gap(const bdml_bounds *b)
     return BDML_MAX(b->upper - b->lower, 0.0) / size;
 }
 
+double bdml_rounding(int r)
+{
+    return EPS * (r + ROUNDING);
+}
+
 double bdml_dual_error(const bdml_scaled *scaled, int r, const double *y)
 {
     const bdml_terms *terms = &scaled->terms;
     double sum =
         y ? bdml_cvec_dot(&terms->space, scaled->g_rough, terms->rough, y) : scaled->g_rough;
-    return EPS * (r + ROUNDING) * sum;
+    return bdml_rounding(r) * sum;
 }
 
 /* ---- upper ---------------------------------------------------------------------------------- */
@@ -68,7 +73,7 @@ bdml_status bdml_certify_upper(bdml_engine *e)
     size_t size = e->X.size;
     double f = bdml_vec_dot(size, e->scaled.g, M), top = 0.0;
     for (int i = 0; i < e->X.r; i++) top = BDML_MAX(top, fabs(e->X.l[i]));
-    double rounding = EPS * (e->X.r + ROUNDING) * top; /* of <A_t,M>, per size of what is summed */
+    double rounding = bdml_rounding(e->X.r) * top; /* of <A_t,M>, per size of what is summed */
     f += e->X.ops->turns ? rounding * e->scaled.g_rough : 0.0; /* M may shun G */
     if (!e->s->hard) {
         keep(bounds, size, M, f + bdml_terms_loss(terms, v), 1.0, 0.0);

@@ -13,16 +13,6 @@ static bdml_status objective_density(bdml_engine *e)
     return BDML_OK;
 }
 
-/* A constraint between identical points, or identical pairs, asks 0 >= mu. */
-static void trivial_proof(const bdml_operator *A, const bdml_terms *terms, bdml_refutation *proof)
-{
-    int64_t t;
-    if (!bdml_cvec_find_absurd(&terms->space, A->norm, terms->b, &t)) return;
-    proof->kind = BDML_PROOF_CONE;
-    proof->trace = INFINITY;
-    if (t >= 0) proof->y[t] = 1.0 / terms->b[t];
-}
-
 static bdml_status set_weight(bdml_engine *e)
 {
     if (e->s->hard) return BDML_OK;
@@ -55,8 +45,8 @@ static bdml_status start(bdml_engine *e, double *ws)
     if (!isnan(e->scaled.C0)) /* the direction of C0 */
         memcpy(e->at.Z, e->at.M, sizeof *e->at.M * e->X.size);
     bdml_scale(&e->scaled, &e->p->A, e->s, e->dual.y_try);
-    if (e->s->hard) trivial_proof(&e->p->A, &e->scaled.terms, &e->proof);
     BDML_TRY(objective_density(e));
+    if (e->s->hard) BDML_TRY(bdml_infeasible_row(e));
     bdml_start_dual(e);
     if (e->stage.proven) BDML_TRY(bdml_infeasible_test(e, e->dual.y));
     return bdml_start_point(e, ws);

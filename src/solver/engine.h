@@ -289,12 +289,16 @@ bdml_status bdml_engine_project(bdml_engine *e, double *A, double *M);
 bdml_status bdml_certify_upper(bdml_engine *e); /* from M and v */
 bdml_status bdml_certify_lower(bdml_engine *e, const double *y);
 double bdml_bounds_gap(const bdml_bounds *b);
+/* Rounding of <A_t,M> and of eigenvalues of A_t in r dimensions, in units of what A_t is summed from and the largest eigenvalue of M. */
+double bdml_rounding(int r);
 /* Rounding of the density of G - A*y; y NULL: of G. */
 double bdml_dual_error(const bdml_scaled *scaled, int r, const double *y);
 
 /* infeasible.c: look for a proof at the M and v of a finished round (y_try is scratch); test
  * given y, which is kept when it proves something. */
 bdml_status bdml_infeasible_check(bdml_engine *e);
+/* From one constraint alone, before the first round. */
+bdml_status bdml_infeasible_row(bdml_engine *e);
 bdml_status bdml_infeasible_test(bdml_engine *e, const double *y);
 
 /* state.c: keep the state at the beginning of a round, and save it when it is time; save it at the end

@@ -26,7 +26,8 @@ enum {
     PATIENCE = 6,      /* without a trace bound: rounds before an attempt */
 };
 
-bdml_status bdml_infeasible_test(bdml_engine *e, const double *y)
+/* far: a proof up to this trace is one for TRACE, where no smaller bound is asked for. */
+static bdml_status test(bdml_engine *e, const double *y, double far)
 {
     const bdml_terms *terms = &e->scaled.terms;
     const bdml_spectral *set = &e->scaled.set;
@@ -43,7 +44,7 @@ bdml_status bdml_infeasible_test(bdml_engine *e, const double *y)
     bdml_proof proof = BDML_PROOF_NONE;
     if (!isfinite(holds) && set->ops->is_cone)
         proof = BDML_PROOF_CONE;
-    else if (holds >= FAR_TRACE * e->scaled.needed && set->ops->is_cone)
+    else if (holds >= far && set->ops->is_cone)
         proof = BDML_PROOF_TRACE;
     else if (holds > set->trace)
         proof = BDML_PROOF_RATIO;
@@ -52,6 +53,38 @@ bdml_status bdml_infeasible_test(bdml_engine *e, const double *y)
     known->trace = holds;
     bdml_cvec_divide(&terms->space, y, linear, known->y);
     return BDML_OK;
+}
+
+bdml_status bdml_infeasible_test(bdml_engine *e, const double *y)
+{
+    return test(e, y, FAR_TRACE * e->scaled.needed);
+}
+
+/* A constraint between identical points, or identical pairs, asks 0 >= mu. One between pairs that differ by rounding
+ * is no better: with |A_t| below rounding/sqrt(r) times what A_t is summed from,
+ *
+ *     <A_t,M> <= |A_t| |M| <= |A_t| sqrt(r) l_max <= rounding rough_t l_max,
+ *
+ * and no M could be told to meet it (bdml_certify_upper). y = e_t proves that none does up to a trace that is
+ * out of all proportion to what other constraints take. */
+bdml_status bdml_infeasible_row(bdml_engine *e)
+{
+    const bdml_operator *A = &e->p->A;
+    const bdml_terms *terms = &e->scaled.terms;
+    double share = bdml_rounding(e->X.r) / sqrt(e->X.r), *y = e->dual.y_try;
+    int64_t t;
+    if (bdml_cvec_find_absurd(&terms->space, A->norm, A->rough, 0.0, terms->b, &t)) {
+        e->proof.kind = BDML_PROOF_CONE;
+        e->proof.trace = INFINITY;
+        if (t >= 0) e->proof.y[t] = 1.0 / terms->b[t];
+        return BDML_OK;
+    }
+    if (!bdml_cvec_find_absurd(&terms->space, A->norm, A->rough, share, terms->b, &t))
+        return BDML_OK;
+    bdml_cvec_fill(&terms->space, 0.0, y);
+    if (t >= 0) y[t] = 1.0 / terms->b[t];
+    double bound = e->scaled.set.trace;
+    return test(e, y, isfinite(bound) ? bound : 0.0);
 }
 
 /* Try for a proof over the whole cone. M and y are put back afterwards; `best` and `interior`

@@ -190,17 +190,17 @@ done:
     return status;
 }
 
-/* Rows `from` .. of x, moved by the first row of the data: far from the origin the product would cancel. */
-static void reduce_tile(const bdml_problem *p, const double *first, int64_t from, int count,
-                        double *moved, double *z)
+/* Rows `from` .. of x, moved by the first row of the data: far from the origin the product would cancel. What becomes of a row
+ * depends on that row alone: which rows stand beside it is another matter where they are made, or of several ranks. */
+static void reduce_tile(bdml_handle *h, const bdml_problem *p, const double *first, int64_t from,
+                        int count, double *moved, double *z, double *ws)
 {
     int d = p->d;
     for (int i = 0; i < count; i++) {
         const double *row = p->x + (size_t)(from + i) * (size_t)p->ld;
         for (int j = 0; j < d; j++) COL(moved, d, i)[j] = row[j] - first[j];
     }
-    bdml_la_gemm('T', 'N', p->r, count, d, 1.0, p->basis, d, moved, d, 0.0, COL(z, p->r, from),
-                 p->r);
+    bdml_la_map_rows(h, p->r, d, p->basis, count, moved, d, COL(z, p->r, from), ws);
 }
 
 /* Points in the basis, n x r; differences are all that counts, so their origin does not. */
@@ -210,7 +210,7 @@ static bdml_status reduced_points(bdml_handle *h, const bdml_problem *p, double 
     bdml_status status = BDML_OK;
     const bdml_statement *s = &p->stated;
     const int64_t row = 0;
-    double *z = NULL, *moved = NULL, *first = NULL;
+    double *z = NULL, *moved = NULL, *first = NULL, *ws = NULL;
 
     BDML_NEW(h, z, (size_t)p->n * (size_t)p->r);
     if (p->kept) {
@@ -220,14 +220,16 @@ static bdml_status reduced_points(bdml_handle *h, const bdml_problem *p, double 
     } else {
         BDML_NEW(h, moved, (size_t)p->d * TILE);
         BDML_NEW(h, first, p->d);
+        BDML_NEW(h, ws, bdml_la_map_size(p->r, p->d));
         BDML_GO(fetch(h, s, p->d, 1, &row, first));
         for (int64_t i = 0; i < p->n; i += TILE)
-            reduce_tile(p, first, i, (int)BDML_MIN((int64_t)TILE, p->n - i), moved, z);
+            reduce_tile(h, p, first, i, (int)BDML_MIN((int64_t)TILE, p->n - i), moved, z, ws);
     }
     *out = z;
     z = NULL;
 done:
     free(z);
+    free(ws);
     free(moved);
     free(first);
     return status;

@@ -23,7 +23,7 @@ bdml_status bdml_scan_begin(bdml_handle *h, const bdml_rows *rows, bdml_scan *s)
     *s = (bdml_scan){.rows = rows, .ld = rows->ld, .most = rows->n};
     if (!rows->made) return BDML_OK;
     s->ld = rows->d;
-    s->most = BDML_MAX(SCANNED / rows->d / TILE, 1) * TILE;
+    s->most = (int64_t)TILE * BDML_MAX(SCANNED / rows->d / TILE, 1);
     s->room = bdml_alloc(h, (size_t)s->most * (size_t)rows->d, sizeof *s->room);
     return s->room ? BDML_OK : BDML_ERR_MEMORY;
 }

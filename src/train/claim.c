@@ -122,23 +122,30 @@ done:
 
 bdml_status bdml_say_infeasible(bdml_handle *h, const bdml_evidence *e)
 {
+    char who[96];
+    if (e->duals == 1)
+        snprintf(who, sizeof who, "one constraint alone cannot be met");
+    else
+        snprintf(who, sizeof who, "%lld constraints %scontradict each other", (long long)e->duals,
+                 isfinite(e->reach) ? "all but " : "");
     if (!isfinite(e->reach))
         return bdml_fail(
             h, BDML_ERR_INFEASIBLE,
-            "proven infeasible: %lld constraints contradict each other for every trace "
-            "bound and margin at distortion %g; leave out hard, or raise distortion",
-            (long long)e->duals, e->K);
+            "proven infeasible: %s for every trace bound and margin at distortion %g; leave out "
+            "hard, or raise distortion",
+            who, e->K);
     if (e->reach == e->R)
         return bdml_fail(
             h, BDML_ERR_INFEASIBLE,
             "proven infeasible: no metric with trace at most %g meets the margin %g at "
             "distortion %g; raise trace or distortion, or lower margin",
             e->R, e->margin, e->K);
-    return bdml_fail(h, BDML_ERR_INFEASIBLE,
-                     "out of reach: %lld constraints all but contradict each other, no metric with "
-                     "trace below %.4g meets the margin %g at distortion %g (beyond, the digits of "
-                     "doubles do not tell); leave out hard, or raise distortion",
-                     (long long)e->duals, e->reach, e->margin, e->K);
+    return bdml_fail(
+        h, BDML_ERR_INFEASIBLE,
+        "out of reach: %s, no metric with trace below %.4g meets the margin %g at "
+        "distortion %g (beyond, the digits of doubles do not tell); leave out hard, or "
+        "raise distortion",
+        who, e->reach, e->margin, e->K);
 }
 
 bdml_status bdml_claim_result(bdml_handle *h, const bdml_solved *s, bdml_model *model)

@@ -14,7 +14,7 @@ enum { NUMBERS = 1 << 16, TILE = 64 };
 
 static int64_t chunk_rows(int d)
 {
-    return BDML_MAX(NUMBERS / d / TILE, 1) * TILE;
+    return (int64_t)TILE * BDML_MAX(NUMBERS / d / TILE, 1);
 }
 
 static void some(const bdml_made *made, int64_t count, const int64_t *row, int64_t from,

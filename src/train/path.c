@@ -228,7 +228,7 @@ done:
 static bdml_status choose(bdml_handle *h, int set, int steps, const bdml_part *part, path_result *p)
 {
     bdml_selection s;
-    bdml_progress_hold(h, "path", steps, 2 * (p->splits + 1));
+    bdml_progress_hold(h, "path", steps, 2 * ((int64_t)p->splits + 1));
     bdml_status status = bdml_select(h, &p->plan, &part->t, &s);
     bdml_progress_release(h);
     if (status != BDML_OK) return status;
@@ -305,8 +305,8 @@ static bdml_status run_sets(bdml_handle *h, const bdml_dataset *data, path_resul
         for (int i = 0; i < count; i++) BDML_GO(make_set(h, data, set + i, order, p, &parts[i]));
         batch b = {p, set, parts};
         bdml_jobs jobs = {.what = "path",
-                          .done = 2 * set,
-                          .total = 2 * sets,
+                          .done = 2 * (int64_t)set,
+                          .total = 2 * (int64_t)sets,
                           .count = count,
                           .workers = bdml_threads(h),
                           .run = run_set,

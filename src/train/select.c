@@ -340,6 +340,7 @@ static bdml_status score_candidates(selection *s)
     int race[] = {1, BDML_MAX(p->first, 2), p->count}, usual[] = {p->first, p->count};
     const int *end = s->plan->race ? race : usual;
     for (int to = 0; to < p->count; end++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): both lists end in p->count */
         to = BDML_MIN(*end, p->count);
         BDML_TRY(score_to(s, "cross-validation", to));
         if (!s->plan->whole && to < p->count) narrow(s, NULL);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): names of the C library */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
@@ -131,3 +132,4 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
     real_main = main;
     return start(counted_main, argc, argv, init, fini, loader, stack);
 }
+/* NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
