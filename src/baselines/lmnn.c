@@ -133,6 +133,12 @@ static double triplet_bytes(const run *w)
     return (double)BDML_LMNN_TRIPLET * (double)w->c->m;
 }
 
+/* Without a metric yet there is nothing to stop with: an error, from which the start is made. */
+static bdml_status time_for_first(const run *w)
+{
+    return isinf(w->upper) ? bdml_deadline_check(w->h, "lmnn") : BDML_OK;
+}
+
 /* Solve over the triplets there are, from the metric and multipliers there are. */
 static bdml_status solve(run *w, double gap)
 {
@@ -152,7 +158,9 @@ static bdml_status solve(run *w, double gap)
     s.warm_metric = w->m;
     s.warm_multiplier = w->y;
     bdml_memory_back(triplet_bytes(w)); /* of building the problem */
+    BDML_GO(time_for_first(w)); /* the constraints took some, and so does the problem */
     BDML_GO(bdml_problem_new(h, w->a.n, w->a.d, w->a.x, w->a.d, w->c, NULL, false, &p));
+    BDML_GO(time_for_first(w));
     BDML_GO(bdml_problem_solve(h, p, &s, &r));
     w->iterations += r.iterations;
     if (r.stop == BDML_STOP_CANCELLED) {

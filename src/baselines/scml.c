@@ -24,9 +24,9 @@
 enum { STREAM_ORDER = 0x73637472 }; /* purpose of random numbers: the order of the triplets */
 enum {
     BATCH = 10,
-    BATCHES = 1000 * BATCH,
+    BATCHES = 100 * BATCH, /* between looks at the clock */
     PER_DIMENSION = 20
-}; /* BATCHES: between looks at the clock */
+};
 static const double STEP =
     1.0; /* squared units of a direction: margins are 1, and so are mean squares */
 
@@ -44,6 +44,7 @@ typedef struct scml {
     double *sum, *square, *slope; /* of gradients; of the batch */
     double *v;                    /* of the triplets of a batch */
     int64_t *missed, *order;      /* of each triplet: epochs in which it was; m */
+    double pass;                  /* seconds of one through all triplets */
     double beta, f, bound;
 } scml;
 
@@ -125,7 +126,7 @@ static int batch_from(const scml *s, int64_t first)
 /* Directions in units of their own, and beta. False when w = 0 is best. */
 static bool set_units(scml *s, double share)
 {
-    double m = (double)s->c->m, most = 0.0;
+    double m = (double)s->c->m, most = 0.0, begin = bdml_now();
     int count = s->count, d = s->d;
     for (int64_t first = 0; first < s->c->m; first += BATCH) {
         int some = batch_from(s, first);
@@ -137,6 +138,7 @@ static bool set_units(scml *s, double share)
                 s->sum[j] += COL(s->v, count, k)[j] / m;
             }
     }
+    s->pass = bdml_now() - begin;
     for (int j = 0; j < count; j++) {
         s->unit[j] = s->unit[j] > 0.0 ? sqrt(s->unit[j]) : INFINITY; /* takes no part */
         for (int i = 0; i < d; i++) COL(s->u, d, j)[i] /= s->unit[j];
@@ -149,12 +151,18 @@ static bool set_units(scml *s, double share)
 
 /* ---- epochs ------------------------------------------------------------------------------------------------ */
 
+/* What is left of the limit is what a look at the objective takes. */
+static bool time_to_look(const scml *s)
+{
+    return s->h->stop_by > 0.0 && bdml_now() + s->pass >= s->h->stop_by;
+}
+
 /* One step per batch; steps: taken before, and counted on. False: there was no time for all of it. */
 static bool run_epoch(scml *s, bdml_rng *rng, int64_t *steps)
 {
     bdml_rng_shuffle(rng, s->c->m, s->order);
     for (int64_t first = 0; first < s->c->m; first += BATCH) {
-        if (first > 0 && first % BATCHES == 0 && bdml_time_is_up(s->h)) return false;
+        if (first > 0 && first % BATCHES == 0 && time_to_look(s)) return false;
         int some = batch_from(s, first);
         memset(s->slope, 0, sizeof *s->slope * (size_t)s->count);
         values(s, s->order, first, some);
@@ -212,7 +220,7 @@ static bdml_status solve(scml *s, const bdml_options *o, bdml_stopping *stop)
     for (stop->iterations = 0;;) {
         stop->reached = 1.0 - s->bound / s->f;
         if (stop->reached <= stop->wanted || stop->iterations >= most) break;
-        if (stop->iterations > 0 && bdml_time_is_up(s->h)) break;
+        if (stop->iterations > 0 && time_to_look(s)) break;
         BDML_TRY(bdml_progress(s->h, "scml", stop->iterations, most));
         if (!run_epoch(s, &rng, &steps)) { /* what it came to counts, but proves nothing */
             look_at(s);
@@ -222,8 +230,9 @@ static bdml_status solve(scml *s, const bdml_options *o, bdml_stopping *stop)
         look(s, ++stop->iterations);
     }
     stop->objective = s->f;
-    if (!(s->f < 1.0) && bdml_time_is_up(s->h))
-        return bdml_time_check(s->h, "scml"); /* no weights that are better than none */
+    if (!(s->f < 1.0) && time_to_look(s))
+        return bdml_fail(s->h, BDML_ERR_CANCELLED,
+                         "the time limit is over, during: scml"); /* no weights better than none */
     return BDML_OK;
 }
 
