@@ -1,5 +1,9 @@
-/* process.c - what a process that is the command alone settles before anything else: memory, and threads of OpenBLAS. */
+/* process.c - what a process that is the command alone settles before anything else: memory, and threads and kernels of
+ * OpenBLAS. */
 #include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -30,8 +34,45 @@ static void end_blas_threads(void)
     openblas_set_num_threads(1);
     blas_thread_shutdown_();
 }
+
+/* A processor that is younger than OpenBLAS gets its oldest kernels, those of Prescott (2004): a product of matrices takes three to five times as
+ * long. It is told of the best kind that the processor has the instructions for, as OPENBLAS_CORETYPE would when it is
+ * loaded; where that is set, it stays. */
+char *openblas_get_corename(void) __attribute__((weak));
+void gotoblas_dynamic_init(void) __attribute__((weak));
+void gotoblas_dynamic_quit(void) __attribute__((weak));
+
+static const char *best_kernels(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512cd"))
+        return "SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+#endif
+    return NULL;
+}
+
+static void choose_kernels(void)
+{
+    static const char setting[] = "OPENBLAS_CORETYPE";
+    const char *best = best_kernels();
+    if (!openblas_get_corename || !gotoblas_dynamic_init || !gotoblas_dynamic_quit || !best ||
+        getenv(setting) || strcmp(openblas_get_corename(), "Prescott") != 0)
+        return;
+    if (setenv(setting, best, 1) != 0) return;
+    gotoblas_dynamic_quit();
+    gotoblas_dynamic_init();
+    unsetenv(setting);
+}
 #else
 static void end_blas_threads(void)
+{
+}
+
+static void choose_kernels(void)
 {
 }
 #endif
@@ -40,4 +81,5 @@ void cli_settle(void)
 {
     keep_memory();
     end_blas_threads();
+    choose_kernels();
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The command's process: threads that OpenBLAS starts when it is loaded are ended before anything is read, and it starts
-# them anew where it is to have more than one.
+# them anew where it is to have more than one; on a processor that it does not know it gets kernels that fit.
 set -u
 . "$BDML_SOURCE/tests/shell_tools.sh"
 [ -d /proc/self/task ] || exit 0 # no way to count threads
@@ -27,3 +27,14 @@ awk 'BEGIN {
 }' >wide.csv
 "$bdml" train wide.csv --reference none --distortion 3 --softness 5 --passes 1 --threads 2 --no-deterministic -o m.bdml -q \
     >said 2>err || { cat err; fail "--no-deterministic"; }
+
+# "Core: NAME" is said once when OpenBLAS is loaded and, where that was the oldest kind on a processor with AVX2 and FMA, once more.
+unset OPENBLAS_CORETYPE
+OPENBLAS_VERBOSE=2 "$bdml" version 2>&1 | sed -n 's/^Core: //p' >cores
+if [ "$(head -n 1 cores)" = Prescott ] && grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
+    [ "$(wc -l <cores)" -eq 2 ] && [ "$(tail -n 1 cores)" != Prescott ] || fail "the oldest kernels stay: $(cat cores)"
+else
+    [ "$(wc -l <cores)" -le 1 ] || fail "kernels that fit were changed: $(cat cores)"
+fi
+OPENBLAS_CORETYPE=Prescott OPENBLAS_VERBOSE=2 "$bdml" version 2>&1 | sed -n 's/^Core: //p' >cores
+[ "$(wc -l <cores)" -le 1 ] || fail "kernels that were asked for were changed: $(cat cores)"
