@@ -58,8 +58,8 @@ bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_s
 
 bdml_status bdml_start_if_late(bdml_handle *h, bdml_status status, bdml_model *model)
 {
-    /* a user who stops it does not want a model: bdml_deadline_check and bdml_time_check say that it was the clock */
-    bool late = status == BDML_ERR_CANCELLED && !h->leaving && bdml_time_is_up(h) &&
+    /* a user who stops it does not want a model: what ends for the clock says so, maybe a little before its time */
+    bool late = status == BDML_ERR_CANCELLED && !h->leaving && h->stop_by > 0.0 &&
                 strstr(h->error, "the time limit");
     if (!late) return status;
     BDML_TRY(set_identity(h, model));
