@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bdml/mpi.h"
@@ -45,11 +46,40 @@ static int agree(const cli_ranks *r, int code)
     return all;
 }
 
+/* MiB of addresses that this process has; 0 where the system does not say. */
+static double addresses(void)
+{
+    double pages = 0.0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%lf", &pages) != 1) pages = 0.0;
+    if (f) fclose(f);
+    return pages * (double)sysconf(_SC_PAGESIZE) / 1048576.0;
+}
+
+/* OpenMPI 4.1 on a rank that has no room for it (ulimit -v) waits for ever in MPI_Init, and so do the others. A rank that
+ * ends before it makes mpirun end them all. */
+static bool room_for_mpi(void)
+{
+    const double start = 256.0; /* MiB: 212 for 2 ranks of a machine, 231 for 8 */
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    double here = addresses();
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+    double allowed = (double)limit.rlim_cur / 1048576.0;
+    if (here + start <= allowed) return true;
+    fprintf(stderr,
+            "bdml-mpi: rank %s: out of memory: the limit of the process (ulimit -v) is %.0f MiB, "
+            "and to start MPI it needs about %.0f\n",
+            rank ? rank : "?", allowed, ceil(here + start));
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     int provided;
     bdml_mpi *mpi = NULL;
     cli_settle();
+    if (!room_for_mpi()) return 1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     cli_ranks ranks = {.here = ranks_of_this_machine()};
     if (bdml_mpi_new(MPI_COMM_WORLD, &mpi) != BDML_OK) {

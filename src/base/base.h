@@ -246,7 +246,9 @@ double bdml_deadline_lift(bdml_handle *h);
 double bdml_time_share(const bdml_handle *h, double share);
 /* What iterates is to stop with the best so far. */
 bool bdml_time_is_up(const bdml_handle *h);
-/* BDML_ERR_CANCELLED then: there is nothing yet to stop with. */
+/* It is also to stop where its next piece of work, of so many seconds, would end too late; then time is up from here on. */
+bool bdml_time_is_short(bdml_handle *h, double seconds);
+/* BDML_ERR_CANCELLED when it is up: there is nothing yet to stop with. */
 bdml_status bdml_time_check(bdml_handle *h, const char *what);
 /* In a long sum, asked by each thread now and then: is it to be left as it is, because time is up or the user leaves? */
 bool bdml_is_cut(bdml_handle *h, const char *what, int thread);

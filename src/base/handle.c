@@ -338,6 +338,14 @@ bool bdml_time_is_up(const bdml_handle *h)
     return h->stop_by > 0.0 && bdml_now() >= h->stop_by;
 }
 
+bool bdml_time_is_short(bdml_handle *h, double seconds)
+{
+    double now = bdml_now();
+    if (!(h->stop_by > 0.0) || now + seconds < h->stop_by) return false;
+    h->stop_by = BDML_MIN(h->stop_by, now);
+    return true;
+}
+
 bdml_status bdml_time_check(bdml_handle *h, const char *what)
 {
     if (!bdml_time_is_up(h)) return BDML_OK;

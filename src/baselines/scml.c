@@ -154,7 +154,7 @@ static bool set_units(scml *s, double share)
 /* What is left of the limit is what a look at the objective takes. */
 static bool time_to_look(const scml *s)
 {
-    return s->h->stop_by > 0.0 && bdml_now() + s->pass >= s->h->stop_by;
+    return bdml_time_is_short(s->h, s->pass);
 }
 
 /* One step per batch; steps: taken before, and counted on. False: there was no time for all of it. */
