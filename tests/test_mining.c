@@ -314,11 +314,82 @@ static void only_triplets_about_the_margin(void **state)
     bdml_free_constraints(none);
 }
 
+/* Whether all triplets of c whose anchor is one of `of` (NULL: any) are triplets of `in`; *found of them. */
+static bool are_in(const bdml_constraints *c, const bool *of, const bdml_constraints *in,
+                   int64_t *found)
+{
+    bool all = true;
+    *found = 0;
+    for (int64_t t = 0; t < c->m; t++) {
+        int32_t rows[3];
+        assert_int_equal(bdml_constraints_at(c, t, rows), BDML_OK);
+        if (of && !of[rows[0]]) continue;
+        all = all && has(in, rows[0], rows[1], rows[2]);
+        ++*found;
+    }
+    return all;
+}
+
+/* A share of the triplets about the margin: some of them, each as likely as said, drawn by the seed and for each anchor alone. */
+static void a_share_of_the_triplets(void **state)
+{
+    enum { ROWS = 400, DIMENSION = 3, FEW = 50, MOST = 4 };
+    bdml_handle *h = *state;
+    double x[ROWS * DIMENSION];
+    int32_t y[ROWS];
+    bool anchor[ROWS] = {false};
+    int64_t found, others = 0;
+    bdml_rng r = bdml_rng_make(9, 0);
+    for (int i = 0; i < ROWS * DIMENSION; i++) x[i] = bdml_rng_normal(&r);
+    for (int i = 0; i < ROWS; i++) y[i] = i % 2;
+    bdml_mining how = {.kind = BDML_KIND_TRIPLET,
+                       .rule = BDML_RULE_CLASS,
+                       .targets = 5,
+                       .impostors = 6,
+                       .within = 1.0,
+                       .seed = 3};
+    bdml_constraints *all, *some, *other, *few;
+    check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &all));
+    how.most = MOST;
+    check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &some));
+    how.seed = 4;
+    check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &other));
+    how.seed = 3;
+    how.anchors = FEW;
+    check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &few));
+
+    double share = (double)MOST * ROWS / (double)all->m, deviation = sqrt((1 - share) * MOST * ROWS);
+    check_true(share < 0.5 && are_in(some, NULL, all, &found));
+    check_true(fabs((double)some->m - MOST * ROWS) <= 4.0 * deviation); /* binomial */
+    check_true(!are_in(some, NULL, other, &found));
+    for (int64_t t = 0; t < few->m; t++) {
+        int32_t rows[3];
+        assert_int_equal(bdml_constraints_at(few, t, rows), BDML_OK);
+        others += !anchor[rows[0]];
+        anchor[rows[0]] = true;
+    }
+    check_true(others > FEW / 2 && others <= FEW);
+    check_true(fabs((double)few->m - MOST * FEW) <= 4.0 * sqrt((double)MOST * FEW));
+    /* the numbers drawn for an anchor are its own: of the two shares one holds the other */
+    bool held = are_in(few, NULL, some, &found);
+    check_true(held || are_in(some, anchor, few, &found));
+    how.most = 1000; /* more than there are */
+    how.anchors = 0;
+    bdml_free_constraints(other);
+    check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &other));
+    assert_int_equal(other->m, all->m);
+    bdml_free_constraints(all);
+    bdml_free_constraints(some);
+    bdml_free_constraints(other);
+    bdml_free_constraints(few);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(mining_follows_the_rules),
         handle_test(only_triplets_about_the_margin),
+        handle_test(a_share_of_the_triplets),
         handle_test(random_mining),
         handle_test(anchors_are_fair),
         handle_test(mining_gives_the_reference_lists),

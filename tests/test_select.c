@@ -395,8 +395,10 @@ static void many_rows_are_all_anchors(void **state)
     check_close(t.weight[1], plan.effort[1].weight, 0.0);
     check_true(!t.last[1] && t.last[2]);
     const bdml_constraints *second = w.later[0].c, *third = w.last->c;
-    check_true(second->m > MANY * 8 * 3 - 1 && third->m > second->m);
-    for (int64_t k = second->m; k < third->m; k++) { /* what it has of its own */
+    check_true(second->m > MANY * 8 * 3 - 1);
+    /* those about the margin are the problem, about 16 for each anchor of the many that there are here */
+    check_true(third->m >= MANY && third->m < 18 * MANY);
+    for (int64_t k = 0; k < third->m; k++) {
         int32_t rows[3];
         check_ok(h, bdml_constraints_at(third, k, rows));
         const double *m = w.later[0].r.m, *at = x + rows[0] * D;

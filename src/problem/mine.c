@@ -13,9 +13,9 @@
 
 #include <stdlib.h>
 
-/* Streams of random numbers: one for the anchors, one for each anchor's impostors. */
+/* Streams of random numbers: one for the anchors, one for each anchor's impostors, and for its share of the triplets. */
 enum { STREAM_ANCHORS = 0x616e63 };
-static const uint64_t STREAM_IMPOSTORS = (uint64_t)1 << 40;
+static const uint64_t STREAM_IMPOSTORS = (uint64_t)1 << 40, STREAM_SHARE = (uint64_t)1 << 41;
 
 typedef struct miner {
     const bdml_mining *how;
@@ -199,8 +199,48 @@ done:
     return status;
 }
 
+/* The anchor itself is left out, and what is beyond the k nearest others; index -1 where there are fewer. */
+static void leave_out_anchors(const miner *s, found *f, int k)
+{
+    for (int64_t a = 0; a < s->anchors; a++) {
+        int32_t *index = f->index + (size_t)a * (size_t)f->width;
+        double *distance = f->distance + (size_t)a * (size_t)f->width;
+        int kept = 0;
+        for (int c = 0; c < f->width && kept < k && index[c] >= 0; c++) {
+            if (index[c] == s->anchor[a]) continue;
+            index[kept] = index[c];
+            distance[kept++] = distance[c];
+        }
+        if (kept < f->width) index[kept] = -1;
+    }
+}
+
+/* Neighbours of anchor a nearer than `end`. */
+static int count_below(const found *f, int64_t a, double end)
+{
+    size_t at = (size_t)a * (size_t)f->width;
+    int k = 0;
+    while (k < f->width && f->index[at + (size_t)k] >= 0 && f->distance[at + (size_t)k] < end) k++;
+    return k;
+}
+
+/* The share of the combinations about the margin that gives how->most for each anchor of all ranks; 1: all. */
+static double share_about(const bdml_handle *h, const miner *s, const found *target,
+                          const found *impostor)
+{
+    double count = 0.0, anchors = (double)s->anchors;
+    if (s->how->most <= 0) return 1.0;
+    for (int64_t a = 0; a < s->anchors; a++)
+        for (size_t c = (size_t)a * (size_t)target->width, end = c + (size_t)target->width;
+             c < end && target->index[c] >= 0; c++)
+            count += count_below(impostor, a, target->distance[c] + s->how->within);
+    count = bdml_comm_total(h->comm, count); /* whole numbers: the same on any number of ranks */
+    anchors = bdml_comm_total(h->comm, anchors);
+    return BDML_MIN(1.0, s->how->most * anchors / BDML_MAX(count, 1.0));
+}
+
 /* Of the targets and impostors of each anchor, the combinations in which the impostor is not farther than the target by
- * how->within or more; the targets of these. */
+ * how->within or more, or a random share of these; the targets of those taken. */
 static bdml_status add_within(bdml_handle *h, miner *s)
 {
     bdml_status status = BDML_OK;
@@ -209,23 +249,22 @@ static bdml_status add_within(bdml_handle *h, miner *s)
 
     BDML_GO(find(h, s, BDML_SAME_CLASS, how->targets, &target));
     BDML_GO(find(h, s, BDML_OTHER_CLASS, how->impostors, &impostor));
+    leave_out_anchors(s, &target, how->targets);
+    double share = share_about(h, s, &target, &impostor);
     for (int64_t a = 0; a < s->anchors; a++) {
         int32_t i = s->anchor[a];
+        bdml_rng r = bdml_rng_make(how->seed, STREAM_SHARE + (uint64_t)i);
         size_t t = (size_t)a * (size_t)target.width, l = (size_t)a * (size_t)impostor.width;
-        for (int c = 0, taken = 0; c < target.width && taken < how->targets; c++) {
-            int32_t j = target.index[t + (size_t)c];
-            if (j == i) continue;
-            if (j < 0) break;
-            taken++;
-            double end = target.distance[t + (size_t)c] + how->within;
+        for (size_t c = t; c < t + (size_t)target.width && target.index[c] >= 0; c++) {
+            int near = count_below(&impostor, a, target.distance[c] + how->within);
             bool any = false;
-            for (int b = 0; b < impostor.width && impostor.index[l + (size_t)b] >= 0; b++) {
-                if (!(impostor.distance[l + (size_t)b] < end)) break;
-                BDML_GO(bdml_pairs_add(h, &s->sides, i, j));
+            for (int b = 0; b < near; b++) {
+                if (share < 1.0 && !(bdml_rng_uniform(&r) < share)) continue;
+                BDML_GO(bdml_pairs_add(h, &s->sides, i, target.index[c]));
                 BDML_GO(bdml_pairs_add(h, &s->sides, i, impostor.index[l + (size_t)b]));
                 any = true;
             }
-            if (any) BDML_GO(bdml_pairs_add(h, &s->lists.target, i, j));
+            if (any) BDML_GO(bdml_pairs_add(h, &s->lists.target, i, target.index[c]));
         }
     }
 done:

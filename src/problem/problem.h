@@ -109,9 +109,10 @@ typedef struct bdml_mining {
     int random_impostors;   /* beside them, drawn among all points of other classes */
     int64_t anchors;        /* random points that get constraints; 0 = all */
     /* above 0, kind triplet and rule class: only triplets with d(i,impostor) - d(i,target) below
-     * it, which may be none */
+     * it, which may be none; */
     double within;
-    uint64_t seed;                /* of anchors and random impostors */
+    int most;      /* of these a random share, so many for each anchor on average; 0: all */
+    uint64_t seed; /* of anchors, random impostors and shares */
     bdml_neighbor_options search; /* how neighbours are found; all 0: by its defaults */
 } bdml_mining;
 

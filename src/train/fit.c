@@ -20,8 +20,9 @@ enum { ANCHORS = 300 };
  * the anchors of the first pass. */
 enum { ANCHORS_SECOND = 15000 };
 static const double MOST_COMPARED = 3.6e9;
-/* Of an anchor of many: more targets say more than more impostors do (docs/recipe.md). */
-enum { TARGETS_OF_MANY = 8, NEAR_OF_MANY = 3 };
+/* Of an anchor of many: more targets say more than more impostors do; about the margin a random share of many combinations says
+ * more than as many of the nearest (docs/recipe.md). */
+enum { TARGETS_OF_MANY = 8, NEAR_OF_MANY = 3, TARGETS_ABOUT = 25, IMPOSTORS_ABOUT = 20, MOST_ABOUT = 16 };
 
 /* ---- points ----------------------------------------------------------------------------------------------- */
 
@@ -108,8 +109,14 @@ static void mine_many(const bdml_fit *f, bdml_mining *how)
     how->anchors = anchors < n ? (int64_t)anchors : 0;
     if (o->targets.automatic) how->targets = TARGETS_OF_MANY;
     if (o->impostors.automatic) how->impostors = NEAR_OF_MANY;
-    if (f->again > 1 && how->kind == BDML_KIND_TRIPLET)
+    if (f->again > 1 && how->kind == BDML_KIND_TRIPLET) {
         how->within = f->plan->o->solve.margin.value;
+        if (o->targets.automatic && o->impostors.automatic) {
+            how->targets = TARGETS_ABOUT;
+            how->impostors = IMPOSTORS_ABOUT;
+            how->most = MOST_ABOUT;
+        }
+    }
 }
 
 /* What the recipe looks for in the first pass, and again under a learned metric. */
@@ -132,16 +139,23 @@ static bdml_mining recipe_mining(const bdml_fit *f, bool again)
 
 void bdml_recipe_most(double n, double asked, double *m, double *pairs, double *choice)
 {
-    /* of the 24 combinations of a row, those that are missed: 14 were seen in the last problem on MNIST, 35 with those of the passes
-     * before in a fold of 9000 rows; a constraint takes about 300 bytes with its pairs and vectors */
-    enum { LAST = 14, FOLD = 35, FOLD_ROWS = 9000, EACH = 300, SMALL = 36000 };
+    /* of many: those of the second mining, and of the third one for each anchor (stand_alone), or its own MOST_ABOUT. A constraint takes
+     * about 300 bytes with its pairs and vectors */
+    enum {
+        FOLD_ROWS = 9000,
+        EACH = 300,
+        SMALL = 36000,
+        NEAREST = TARGETS_OF_MANY * NEAR_OF_MANY,
+        PAIRS = 20 /* of an anchor, 14 to 15 as seen: a pair is shared by triplets, and by its two rows */
+    };
     bool large = n > BDML_MANY_ROWS;
     double anchors = asked > 0.0 ? asked : BDML_MAX(MOST_COMPARED / n, (double)ANCHORS);
     anchors = BDML_MIN(n, anchors);
     double small = asked > 0.0 ? 45.0 * anchors : SMALL;
-    *m = large ? LAST * anchors : BDML_MIN(small, 45.0 * n);
-    *pairs = large ? (TARGETS_OF_MANY + NEAR_OF_MANY) * anchors : *m / 2.0;
-    *choice = large ? BDML_MIN(0.75 * n, FOLD_ROWS) * FOLD * EACH : 0.0;
+    double second = NEAREST * BDML_MIN(anchors, (double)ANCHORS_SECOND);
+    *m = large ? BDML_MAX(MOST_ABOUT * anchors, second + anchors) : BDML_MIN(small, 45.0 * n);
+    *pairs = large ? PAIRS * anchors : *m / 2.0;
+    *choice = large ? BDML_MIN(0.75 * n, FOLD_ROWS) * (NEAREST + 1.0) * EACH : 0.0;
 }
 
 static bdml_status mine(const bdml_fit *f, const bdml_rows *points, bool again,
@@ -155,6 +169,15 @@ static bdml_status mine(const bdml_fit *f, const bdml_rows *points, bool again,
     bdml_mining how =
         f->plan->source == BDML_FROM_RECIPE ? recipe_mining(f, again) : bdml_mining_from_options(o);
     return bdml_mine_spread(f->h, f->t->over, f->t->n, points, f->t->y, &how, out);
+}
+
+/* Triplets about the margin are a problem of their own where there are enough of them, one for each anchor: those of the passes
+ * before, most of them far from the margin, would only lower the weight of these. A few would be outliers without the others. */
+static bool stand_alone(const bdml_fit *f, const bdml_constraints *c)
+{
+    const bdml_mining how = recipe_mining(f, true);
+    return f->plan->source == BDML_FROM_RECIPE && how.most > 0 &&
+           c->m >= (how.anchors > 0 ? how.anchors : f->t->n);
 }
 
 bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *before, const double *m,
@@ -177,7 +200,12 @@ bdml_status bdml_fit_constraints(const bdml_fit *f, const bdml_constraints *befo
         BDML_GO(bdml_map_metric(f->h, f->points.d, m, &q, &l));
         BDML_GO(bdml_image_open(f->h, &f->points, q, l, NULL, !f->points.made, &image));
         BDML_GO(mine(f, &image.rows, true, &more));
-        BDML_GO(bdml_constraints_merge(f->h, before, more, own));
+        if (stand_alone(f, more)) {
+            *own = more;
+            more = NULL;
+        } else {
+            BDML_GO(bdml_constraints_merge(f->h, before, more, own));
+        }
     }
     *c = *own;
 done:

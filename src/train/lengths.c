@@ -2,7 +2,7 @@
  *
  * Columns that PCA adds up are of one kind, such as pixels, and the length of a row may then be how loud it is (the
  * thickness of a stroke) and not what it is. Asked of a sample of rows, prepared either way: each is classed by its nearest
- * others, and length 1 is taken where it is right more often than the rows as they are by more than chance,
+ * others, and length 1 is taken where it is right more often than the rows as they are, by more than its standard error,
  *
  *     c - b > SURE sqrt(b + c)      b, c: rows that only the one, only the other way has right (McNemar 1947). */
 #include "train/train.h"
@@ -12,8 +12,10 @@
 #include "neighbors/neighbors.h"
 #include "train/plan.h"
 
+/* Both ways are the user's rows: the better one is wanted, and the rows as they are where nothing tells. With 2 standard errors one of
+ * 16 samples of MNIST left rows as they are, for 0.16 points more errors. */
 enum { MOST_ROWS = 15000, VOTES = 3 };
-static const double SURE = 2.0;
+static const double SURE = 1.0;
 
 /* Rows of the sample, class by class, as a data set of its own. */
 static bdml_status sample(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
