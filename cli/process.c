@@ -1,13 +1,25 @@
-/* process.c - what a process that is the command alone settles before anything else: memory, and threads and kernels of
- * OpenBLAS. */
+/* process.c - what a process that is the command alone settles before anything else: descriptors, memory, and threads and
+ * kernels of OpenBLAS. */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+
+/* A file that is opened takes the least number that is free: where standard error is closed, the model would, and warnings be
+ * written into it. What stands in for a closed stream can be neither read nor written, so that whoever needs it hears of it. */
+static void fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
 
 /* Training allocates and frees arrays of the same sizes over and over. Given back to the system each time, they cost
  * a fault a page to get again: up to a tenth of the time. */
@@ -79,6 +91,7 @@ static void choose_kernels(void)
 
 void cli_settle(void)
 {
+    fill_standard_streams();
     keep_memory();
     end_blas_threads();
     choose_kernels();

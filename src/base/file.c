@@ -68,9 +68,18 @@ static bool is_direct(const char *path)
     return own_descriptor(path) >= 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
+/* Is the descriptor open for writing? errno where it is not. */
+static bool can_write(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) errno = EBADF;
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 static int open_direct(const char *path)
 {
     int own = own_descriptor(path);
+    if (own >= 0 && !can_write(own)) return -1;
     return own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
 }
 
@@ -238,7 +247,7 @@ bdml_status bdml_file_check(bdml_handle *h, const char *path)
     if (!path) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_file_check: path must not be NULL");
     int own = own_descriptor(path);
     struct stat st;
-    if (own >= 0) return fcntl(own, F_GETFD) >= 0 ? BDML_OK : refused(h, path, errno);
+    if (own >= 0) return can_write(own) ? BDML_OK : refused(h, path, errno);
     if (is_direct(path)) {
         bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
         if (folder) return refused(h, path, EISDIR);
