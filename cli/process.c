@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #if defined(__GLIBC__)
@@ -39,6 +40,22 @@ static void keep_memory(void)
 #if defined(__GNUC__) && defined(__ELF__)
 int blas_thread_shutdown_(void) __attribute__((weak));
 void openblas_set_num_threads(int threads) __attribute__((weak));
+int openblas_get_num_threads(void) __attribute__((weak));
+
+/* Where memory is limited (ulimit -v) those threads may not get what they start with, and ask for it for ever: they would never
+ * end. The command is started again without them. */
+static void restart_without_threads(char **argv)
+{
+    static const char setting[] = "OPENBLAS_NUM_THREADS";
+    struct rlimit size, data;
+    const char *is = getenv(setting);
+    if (!openblas_get_num_threads || openblas_get_num_threads() <= 1) return;
+    if (is && strcmp(is, "1") == 0) return; /* done before, in vain */
+    if (getrlimit(RLIMIT_AS, &size) != 0 || getrlimit(RLIMIT_DATA, &data) != 0 ||
+        (size.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY))
+        return;
+    if (setenv(setting, "1", 1) == 0) execv("/proc/self/exe", argv);
+}
 
 static void end_blas_threads(void)
 {
@@ -80,6 +97,11 @@ static void choose_kernels(void)
     unsetenv(setting);
 }
 #else
+static void restart_without_threads(char **argv)
+{
+    (void)argv;
+}
+
 static void end_blas_threads(void)
 {
 }
@@ -89,9 +111,10 @@ static void choose_kernels(void)
 }
 #endif
 
-void cli_settle(void)
+void cli_settle(char **argv)
 {
     fill_standard_streams();
+    restart_without_threads(argv);
     keep_memory();
     end_blas_threads();
     choose_kernels();

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 {
     int provided;
     bdml_mpi *mpi = NULL;
-    cli_settle();
+    cli_settle(argv);
     if (!room_for_mpi()) return 1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     cli_ranks ranks = {.here = ranks_of_this_machine()};
