@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         return 1;
     }
     double setup = 1e3 * (bdml_now() - since);
-    bdml_la_enter(h);
+    if (bdml_la_enter(h) != BDML_OK) return 1;
     double g = best(gemm, &j), f = best(forward, &j), a = best(adjoint, &j);
     printf("n %lld, d %d, triplets %lld, pairs %lld, threads %d\n", (long long)n, d,
            (long long)c->m, (long long)c->pairs, bdml_threads(h));

@@ -73,7 +73,7 @@ static double time_eigen(bdml_handle *h, int d)
            best = INFINITY;
     if (!a || !lambda) exit(1);
     check(h, bdml_eigh_ws_init(h, d, &ws));
-    bdml_la_enter(h);
+    check(h, bdml_la_enter(h));
     for (int k = 0; k < TIMES; k++) {
         for (int j = 0; j < d; j++)
             for (int i = j; i < d; i++) COL(a, d, j)[i] = bdml_rng_normal(&r);

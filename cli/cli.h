@@ -365,7 +365,7 @@ bdml_status cli_bound(cli *c);
 bdml_status cli_certify(cli *c);
 bdml_status cli_compare_solvers(cli *c);
 bdml_status cli_reproduce(cli *c);
-void cli_settle(void); /* process.c: first of all, in a process of the command's own */
+void cli_settle(char **argv); /* process.c: first of all, in a process of the command's own */
 /* The whole command; its exit code. ranks NULL: there is one process. */
 int cli_main(int argc, char **argv, cli_ranks *ranks);
 bdml_status cli_train(cli *c);

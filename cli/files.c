@@ -1,7 +1,6 @@
 /* files.c - output files: checked before the work begins, written whole or not at all. */
 #include "cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -136,17 +135,7 @@ bdml_status cli_check_output(cli *c, const char *path)
     if (client_ends_in(path, ".npy")) TRY(refuse_companion(c, path));
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return BDML_OK; /* a device or a pipe */
-
-    char *folder = client_strdup(c->h, path);
-    if (!folder) return BDML_ERR_MEMORY;
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = '\0';
-    bool ok = access(slash ? folder : ".", W_OK | X_OK) == 0;
-    free(folder);
-    return ok ? BDML_OK
-              : client_fail(c->h, BDML_ERR_ARGUMENT, "%s: cannot be written: %s", path,
-                            strerror(errno));
+    return bdml_file_check(c->h, path);
 }
 
 bdml_status cli_wrote(cli *c, bdml_status status)

@@ -3,6 +3,6 @@
 
 int main(int argc, char **argv)
 {
-    cli_settle();
+    cli_settle(argv);
     return cli_main(argc, argv, NULL);
 }

@@ -1,13 +1,26 @@
-/* process.c - what a process that is the command alone settles before anything else: memory, and threads and kernels of
- * OpenBLAS. */
+/* process.c - what a process that is the command alone settles before anything else: descriptors, memory, and threads and
+ * kernels of OpenBLAS. */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+
+/* A file that is opened takes the least number that is free: where standard error is closed, the model would, and warnings be
+ * written into it. What stands in for a closed stream can be neither read nor written, so that whoever needs it hears of it. */
+static void fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
 
 /* Training allocates and frees arrays of the same sizes over and over. Given back to the system each time, they cost
  * a fault a page to get again: up to a tenth of the time. */
@@ -27,6 +40,22 @@ static void keep_memory(void)
 #if defined(__GNUC__) && defined(__ELF__)
 int blas_thread_shutdown_(void) __attribute__((weak));
 void openblas_set_num_threads(int threads) __attribute__((weak));
+int openblas_get_num_threads(void) __attribute__((weak));
+
+/* Where memory is limited (ulimit -v) those threads may not get what they start with, and ask for it for ever: they would never
+ * end. The command is started again without them. */
+static void restart_without_threads(char **argv)
+{
+    static const char setting[] = "OPENBLAS_NUM_THREADS";
+    struct rlimit size, data;
+    const char *is = getenv(setting);
+    if (!openblas_get_num_threads || openblas_get_num_threads() <= 1) return;
+    if (is && strcmp(is, "1") == 0) return; /* done before, in vain */
+    if (getrlimit(RLIMIT_AS, &size) != 0 || getrlimit(RLIMIT_DATA, &data) != 0 ||
+        (size.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY))
+        return;
+    if (setenv(setting, "1", 1) == 0) execv("/proc/self/exe", argv);
+}
 
 static void end_blas_threads(void)
 {
@@ -68,6 +97,11 @@ static void choose_kernels(void)
     unsetenv(setting);
 }
 #else
+static void restart_without_threads(char **argv)
+{
+    (void)argv;
+}
+
 static void end_blas_threads(void)
 {
 }
@@ -77,8 +111,10 @@ static void choose_kernels(void)
 }
 #endif
 
-void cli_settle(void)
+void cli_settle(char **argv)
 {
+    fill_standard_streams();
+    restart_without_threads(argv);
     keep_memory();
     end_blas_threads();
     choose_kernels();

@@ -21,13 +21,20 @@ static void on_signal(int number)
 }
 
 /* The first Ctrl-C asks to stop, the second one kills (SA_RESETHAND). System calls are not
- * restarted: a program that waits for input shall stop too. */
+ * restarted: a program that waits for input shall stop too. A terminal that is closed (SIGHUP, but under nohup) and processor
+ * time that is used up (SIGXCPU, ulimit -t) ask likewise. A file that becomes larger than the process may make it (SIGXFSZ,
+ * ulimit -f) is an error of the write. */
 void cli_catch_interrupt(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    static const int asking[] = {SIGINT, SIGTERM, SIGXCPU, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t k = 0; k < sizeof asking / sizeof *asking; k++) {
+        bool left_alone = asking[k] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
+                          before.sa_handler == SIG_IGN;
+        if (!left_alone) sigaction(asking[k], &action, NULL);
+    }
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 bool cli_interrupted(void)

@@ -57,20 +57,24 @@ static double addresses(void)
 }
 
 /* OpenMPI 4.1 on a rank that has no room for it (ulimit -v) waits for ever in MPI_Init, and so do the others. A rank that
- * ends before it makes mpirun end them all. */
+ * ends before it makes mpirun end them all. What is said to be needed is enough to learn with, too. */
 static bool room_for_mpi(void)
 {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
     const double start = 256.0; /* MiB: 212 for 2 ranks of a machine, 231 for 8 */
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const double work = 129.0;  /* MiB for OpenBLAS: src/linalg/guard.c */
+    const char *rank = NULL;
     double here = addresses();
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
     double allowed = (double)limit.rlim_cur / 1048576.0;
     if (here + start <= allowed) return true;
+    for (size_t k = 0; k < sizeof names / sizeof *names && !rank; k++) rank = getenv(names[k]);
     fprintf(stderr,
-            "bdml-mpi: rank %s: out of memory: the limit of the process (ulimit -v) is %.0f MiB, "
-            "and to start MPI it needs about %.0f\n",
-            rank ? rank : "?", allowed, ceil(here + start));
+            "bdml-mpi: %s%s%sout of memory: the limit of the process (ulimit -v) is %.0f MiB, "
+            "and to start MPI and to work in it needs about %.0f\n",
+            rank ? "rank " : "", rank ? rank : "", rank ? ": " : "", floor(allowed),
+            ceil(here + start + work));
     return false;
 }
 
@@ -78,7 +82,7 @@ int main(int argc, char **argv)
 {
     int provided;
     bdml_mpi *mpi = NULL;
-    cli_settle();
+    cli_settle(argv);
     if (!room_for_mpi()) return 1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     cli_ranks ranks = {.here = ranks_of_this_machine()};

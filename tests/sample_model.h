@@ -109,7 +109,7 @@ static inline int enter_blas(void **state)
 {
     bdml_handle *h = NULL;
     if (bdml_create(&h) != BDML_OK) return -1;
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     *state = h;
     return 0;
 }

@@ -353,6 +353,42 @@ static void files_appear_whole_or_not_at_all(void **state)
     check_fails(h, bdml_file_create(h, "/nonexistent/x", &f), BDML_ERR_IO, "cannot be written");
 }
 
+static int mode_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int)(st.st_mode & 0777) : -1;
+}
+
+/* Permissions and links stay; tests/test_outputs.sh has the rest. */
+static void files_are_written_where_they_are(void **state)
+{
+    bdml_handle *h = *state;
+    char dir[] = "/tmp/bdml-test-XXXXXX", path[64], temp[96], link[64];
+    bdml_file *f;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a", dir);
+    snprintf(temp, sizeof temp, "%s.bdml-tmp-0", path);
+    snprintf(link, sizeof link, "%s/link", dir);
+    assert_int_equal(symlink("a", link), 0);
+    check_ok(h, bdml_file_check(h, link));
+    check_ok(h, bdml_file_save(h, link, "new", 3)); /* what it names is not there yet */
+    assert_int_equal(chmod(path, 0604), 0);
+    check_ok(h, bdml_file_create(h, link, &f));
+    assert_int_equal(mode_of(temp), 0604); /* from the first byte on */
+    check_ok(h, bdml_file_commit(h, f));
+    assert_int_equal(mode_of(path), 0604);
+    assert_int_equal(readlink(link, temp, sizeof temp), 1); /* still a link */
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("link", path), 0);
+    check_fails(h, bdml_file_check(h, path), BDML_ERR_IO, "Too many levels of symbolic links");
+    check_fails(h, bdml_file_create(h, path, &f), BDML_ERR_IO, "Too many levels");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(dir), 0);
+    check_fails(h, bdml_file_check(h, path), BDML_ERR_IO, "cannot be written: No such file");
+}
+
 /* Temporary files of `path` in its folder. */
 static int temporaries(const char *path)
 {
@@ -493,6 +529,7 @@ int main(void)
         handle_test(progress_of_the_whole),
         handle_test(phases_are_exclusive),
         handle_test(files_appear_whole_or_not_at_all),
+        handle_test(files_are_written_where_they_are),
         handle_test(leftovers_are_removed),
         handle_test(text_of_others_is_shown),
     };

@@ -51,7 +51,7 @@ static void the_sum_of_the_dual_is_rounded_down(void **state)
     assert_int_equal(T.c->m, M);
     check_ok(h, bdml_problem_new(h, N, 1, x, 1, T.c, NULL, false, &p));
     check_ok(h, bdml_engine_init(&e, h, p, &s));
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     bdml_scale(&e.scaled, bdml_problem_operator(p), &s, e.dual.y_try);
     check_true(e.scaled.terms.b[0] == 1.0 && e.scaled.terms.b[M - 1] == 1.0);
     e.scaled.gamma = 1.0;

@@ -19,7 +19,7 @@ static void tiled_gemm_equals_plain_loops(void **state)
     enum { M = 7, N = 600, K = 33 };
     double *a = random_matrix(h, M * K, 1), *b = random_matrix(h, K * N, 2);
     double *c = bdml_calloc(h, M * N, sizeof *c), *c2 = bdml_calloc(h, M * N, sizeof *c2);
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     check_ok(h, bdml_set(h, "threads", "1"));
     bdml_la_gemm_tiled(h, 'N', 'N', M, N, K, 1.0, a, M, b, K, 0.0, c, M);
     check_ok(h, bdml_set(h, "threads", "3"));
@@ -42,7 +42,7 @@ static void gram_equals_plain_loops(void **state)
     double *x = random_matrix(h, D * N, 3), *w = random_matrix(h, N, 4);
     double *ws = bdml_alloc(h, bdml_la_gram_size(D), sizeof *ws), c[D * D], c2[D * D];
     for (int weighted = 0; weighted < 2; weighted++) {
-        bdml_la_enter(h);
+        check_ok(h, bdml_la_enter(h));
         check_ok(h, bdml_set(h, "threads", "1"));
         bdml_la_gram(h, D, N, x, D, weighted ? w : NULL, c, ws);
         check_ok(h, bdml_set(h, "threads", "4"));
@@ -70,7 +70,7 @@ static void eigh_reassembles(void **state)
     for (int i = 0; i < D; i++)
         for (int j = 0; j < D; j++) a[i + j * D] = q[i + j * D] = b[i + j * D] + b[j + i * D];
     check_ok(h, bdml_eigh_ws_init(h, D, &ws));
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     check_ok(h, bdml_la_eigh(h, D, q, lambda, true, &ws));
     bdml_la_leave(h);
     for (int k = 1; k < D; k++) check_true(lambda[k - 1] <= lambda[k]);

@@ -63,7 +63,7 @@ static problem make_problem(bdml_handle *h, int64_t n, int d, int64_t targets, i
     free(a);
     free(b);
     free(t);
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     return p;
 }
 

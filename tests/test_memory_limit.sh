@@ -40,5 +40,31 @@ fi
 status=$?
 check "a text that would not fit is refused" [ $status = 1 ]
 check "by the length of its first rows" grep -q "reading about 299[0-9]* rows of 7 values needs about 17[0-9.]* MiB of memory" "$folder/out"
+# OpenBLAS asks for ever for memory that it is refused: there is a sentence before, or fewer threads. Also where it starts threads of
+# its own when it is loaded, which is what it does unless it is told otherwise.
+unset OPENBLAS_NUM_THREADS OMP_NUM_THREADS
+"$bdml" train "$BDML_SOURCE/data/iris.csv" -q -o "$folder/want.bdml"
+"$bdml" export "$folder/want.bdml" -q -o "$folder/want.npy"
+ended=0 learned=0
+for kib in 100000 140000 180000 215000 230000 260000 300000 350000 400000 500000; do
+    for threads in 1 2; do
+        (ulimit -v $kib && exec timeout -k 1 60 "$bdml" train "$BDML_SOURCE/data/iris.csv" --threads $threads -q -o "$folder/m.bdml") >"$folder/out" 2>&1
+        status=$?
+        if [ $status = 0 ]; then
+            "$bdml" export "$folder/m.bdml" -q -o "$folder/m.npy"
+            check "$kib KiB, $threads threads: the same map" cmp -s "$folder/want.npy" "$folder/m.npy"
+            learned=$((learned + 1))
+        else
+            check "$kib KiB, $threads threads: exit 1, not $status" [ $status = 1 ]
+            check "$kib KiB, $threads threads: a sentence" grep -q "^bdml: .*memory" "$folder/out"
+        fi
+        ended=$((ended + 1))
+    done
+done
+check "$learned of $ended limits leave room" [ $learned -ge 8 -a $learned -lt $ended ]
+(ulimit -v 100000 && exec timeout -k 1 60 "$bdml" train "$BDML_SOURCE/data/iris.csv" -q -o "$folder/m.bdml") >"$folder/out" 2>&1
+if [ -n "$(ldd "$bdml" | grep openblas)" ]; then
+    check "what is missing is told" grep -q "OpenBLAS needs about 129.0 MiB to work in, and [0-9.]* MiB are free (ulimit -v" "$folder/out"
+fi
 echo "cases: $passed passed, $failed failed"
 [ $failed = 0 ]

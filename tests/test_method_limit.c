@@ -71,7 +71,7 @@ static double taken(bdml_handle *h, const world *w, const bdml_method *m, bdml_s
         t.y = NULL, t.constraints = w->given;
     check_ok(h, bdml_model_new(h, w->data, &plain, w->d, &model));
     counting_begin();
-    bdml_la_enter(h); /* as training does: BLAS with one thread */
+    check_ok(h, bdml_la_enter(h)); /* as training does: BLAS with one thread */
     *status = bdml_fit_within(h, &h->options, m, &t, model);
     bdml_la_leave(h);
     double peak = counting_peak();
@@ -250,10 +250,8 @@ static void a_share_of_the_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(estimates_are_true),
-        handle_test(limits_are_kept),
-        handle_test(lmnn_keeps_its_limit),
-        handle_test(rows_that_fit),
+        handle_test(estimates_are_true),     handle_test(limits_are_kept),
+        handle_test(lmnn_keeps_its_limit),   handle_test(rows_that_fit),
         handle_test(a_share_of_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,6 +197,27 @@ begun=$(date +%s)
 timeout -k 5 60 mpirun -n 3 ./one_dies.sh 2>said || code=$? # 137 is what mpirun itself makes of signal 9
 [ "$code" != 0 ] && [ "$(($(date +%s) - begun))" -lt 60 ] || { cat said >&2; fail "a killed rank: code $code"; }
 has said "rank 2 .*signal 9"
+
+# A rank on which memory is short: before MPI, which would wait for ever, and before OpenBLAS, which would ask for ever. With as much
+# as the sentence says it learns.
+if (ulimit -v 2000000 && exec "$mpi" version) >/dev/null 2>&1; then # sanitizers take more address space than that
+    cat >one_is_short.sh <<END
+#!/bin/sh
+[ "\$OMPI_COMM_WORLD_RANK" != 1 ] || ulimit -v \$1
+exec "$mpi" train "$wine" --distortion 10 --softness 10 --reference none -o short.bdml -q
+END
+    chmod +x one_is_short.sh
+    for kib in 150000 250000 330000 350000 380000; do
+        code=0
+        timeout -k 5 60 mpirun -n 2 ./one_is_short.sh $kib 2>said >out || code=$?
+        [ "$code" != 124 ] && [ "$code" != 137 ] || { cat said >&2; fail "a rank of $kib KiB: code $code"; }
+        [ "$code" = 0 ] || grep -q "bdml-mpi: rank 1[ :].*out of memory" said || { cat said >&2; fail "a rank of $kib KiB"; }
+        [ $kib != 150000 ] || cp said least
+    done
+    enough=$(sed -n 's/.*needs about \([0-9]*\)$/\1/p' least | head -n 1)
+    [ -n "$enough" ] || { cat least >&2; fail "a rank without room for MPI does not say what it needs"; }
+    timeout -k 5 60 mpirun -n 2 ./one_is_short.sh $((enough * 1024)) 2>said >out || { cat said >&2; fail "$enough MiB are not enough"; }
+fi
 echo "ok: failures name their rank"
 
 # ---- going on with another number of ranks -------------------------------------------------------------

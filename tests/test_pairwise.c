@@ -94,7 +94,7 @@ static void hinge_is_optimal(void **state)
             tiny t;
             bdml_pair_solution s;
             make_tiny(&t, similarity, gammas[k]);
-            bdml_la_enter(h);
+            check_ok(h, bdml_la_enter(h));
             check_ok(h, bdml_pair_hinge_solve(h, &t.p, &s));
             bdml_la_leave(h);
             double value = plain_objective(&t, s.metric, s.similarity, s.b);
@@ -121,7 +121,7 @@ static void hinge_stays_at_the_identity(void **state)
     tiny t;
     bdml_pair_solution s;
     make_tiny(&t, true, 1e9);
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     check_ok(h, bdml_pair_hinge_solve(h, &t.p, &s));
     bdml_la_leave(h);
     for (int e = 0; e < K * K; e++) {
@@ -152,7 +152,7 @@ static void cosine_gradient(void **state)
         row[2 * k + 1] = (k + 1 + k % 2) % ROWS;
     }
     bdml_csml c = {.n = ROWS, .d = D, .q = Q, .x = x, .start = start, .pairs = &pairs, .beta = 0.7};
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     check_ok(h, bdml_csml_init(h, &c));
     double value = bdml_csml_value(h, &c, a, gradient), climbed;
     for (int e = 0; e < Q * D; e++) {

@@ -43,4 +43,21 @@ through run.json report pipe -o out.html
 [ $code = 2 ] || fail "report of a pipe: exit $code"
 has err "report reads its file several times: give a file instead of 'pipe'"
 [ ! -e out.html ] || fail "a page all the same"
-echo "cases: 6 passed, 0 failed"
+
+# What never ends is refused before it takes all memory, and the time limit holds in the middle of a line.
+endless() { # endless TEXT COMMAND...: data from the pipe, which the shell goes on writing
+    text=$1
+    shift
+    code=0
+    timeout -k 1 60 "$bdml" "$@" >out 2>err || code=$?
+    [ $code = 2 ] || { cat err >&2; fail "$*: exit $code"; }
+    has err "$text"
+}
+endless "/dev/zero: line 1 is longer than 256 MiB: this is no text of rows" train /dev/zero -q -o never.bdml
+(printf 'a,b\n1,"'; yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx) 2>/dev/null |
+    endless "line 2: a quote (\") is opened here and not closed within 256 MiB" train - -q -o never.bdml
+code=0
+tr '\000' 1 </dev/zero 2>/dev/null | timeout -k 1 60 "$bdml" train - -q --time-limit 0.1 -o never.bdml >out 2>err || code=$?
+[ $code = 1 ] || [ $code = 2 ] || { cat err >&2; fail "a line that never ends: exit $code"; }
+[ ! -e never.bdml ] || fail "a model of what never ends"
+echo "cases: 9 passed, 0 failed"

@@ -666,7 +666,7 @@ int main(void)
     };
     bdml_handle *h;
     if (bdml_create(&h) != BDML_OK) return 1;
-    bdml_la_enter(h); /* as every public call does: BLAS on one thread */
+    check_ok(h, bdml_la_enter(h)); /* as every public call does: BLAS on one thread */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     bdml_la_leave(h);
     bdml_free(h);

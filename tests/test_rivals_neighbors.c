@@ -87,7 +87,7 @@ static void test_nca_objective_and_gradient(void **state)
     bdml_dataset *data = clouds(h, 157, 4, 3, 1.0);
     bdml_training t = training_of(data);
     bdml_nca a;
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     check_ok(h, bdml_nca_init(h, &t, 3, &a));
     static const double sizes[] = {0.05, 1.0, 6.0};
     for (int s = 0; s < 3; s++) {
@@ -306,7 +306,7 @@ static void test_lmnn_low_gradient(void **state)
     int target[60];
     int64_t steps = 0;
     bdml_rng rng = bdml_rng_make(3, 1);
-    bdml_la_enter(h);
+    check_ok(h, bdml_la_enter(h));
     plain_targets(data, 2, target);
     check_ok(h, bdml_lmnn_targets(h, &h->options.neighbors, 4, NULL, &a));
     check_ok(h, bdml_lmnn_first(h, &h->options.neighbors, &a, 15,

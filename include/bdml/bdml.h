@@ -249,9 +249,12 @@ BDML_API const char *bdml_source_label_reason(const bdml_source *source);
  * the next call. */
 BDML_API const char *bdml_source_doubt(bdml_handle *h, bdml_source *source);
 
-/* A file that appears whole or not at all: written beside its place, and put there by commit. "-" is
- * standard output. commit frees the file also when it fails; discard leaves nothing behind. */
+/* A file that appears whole or not at all: written beside its place, and put there by commit, with the permissions of the
+ * file that was there. Through a symbolic link the file it points to is written; one that is protected from writing is
+ * refused. "-" is standard output. commit frees the file also when it fails; discard leaves nothing behind. check says
+ * beforehand, and without a trace, what create would refuse. */
 typedef struct bdml_file bdml_file;
+BDML_API bdml_status bdml_file_check(bdml_handle *h, const char *path);
 BDML_API bdml_status bdml_file_create(bdml_handle *h, const char *path, bdml_file **out);
 BDML_API bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes);
 BDML_API bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f);

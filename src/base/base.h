@@ -132,7 +132,8 @@ struct bdml_handle {
     double phase_since;
     double phase_seconds[BDML_PHASE_COUNT];
 
-    int blas_depth; /* nested calls that hold BLAS to one thread (linalg/guard.c) */
+    int blas_depth;   /* nested calls that hold BLAS to one thread (linalg/guard.c) */
+    int most_threads; /* that have room to work in; 0: any number */
     struct bdml_checkpoint
         *checkpoint;        /* of the training under way (train/checkpoint.h), or NULL */
     int64_t checkpoints;    /* written by the last training */

@@ -82,7 +82,8 @@ int bdml_threads(const bdml_handle *h)
 {
     int64_t asked = h->options.general.threads.value;
     if (forked) return 1;
-    return asked > 0 ? (int)asked : omp_get_num_procs();
+    int threads = asked > 0 ? (int)asked : omp_get_num_procs();
+    return h->most_threads > 0 ? BDML_MIN(threads, h->most_threads) : threads;
 }
 
 void bdml_set_threads(bdml_handle *h, int threads)

@@ -117,6 +117,11 @@ static bdml_status join_lines(bdml_handle *h, bdml_input *in, bdml_csv *c, char 
         BDML_TRY(keep(h, c, have, "\n", 1));
         BDML_TRY(keep(h, c, have + 1, line, more));
         have += 1 + more;
+        if (have > BDML_LINE_MOST)
+            return bdml_fail(h, BDML_ERR_FORMAT,
+                             "%s: line %lld: a quote (\") is opened here and not closed within %zu "
+                             "MiB",
+                             bdml_input_name(in), (long long)c->line, BDML_LINE_MOST >> 20);
         state = follow_quotes(c->delimiter, line, more, state);
     }
     *s = c->record;

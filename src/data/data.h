@@ -276,6 +276,8 @@ bdml_status bdml_input_skip(bdml_handle *h, bdml_input *in, int64_t bytes);
 /* The next line without its end of line ("\n", "\r\n" or "\r"), NUL-terminated, valid until the next
  * call; *line = NULL at the end. A NUL byte inside a line is BDML_ERR_FORMAT. */
 bdml_status bdml_input_line(bdml_handle *h, bdml_input *in, char **line, size_t *n);
+/* Longer ones are refused: ten million columns fit, and what has no ends of lines is no text. */
+#define BDML_LINE_MOST ((size_t)256 << 20)
 int64_t bdml_input_line_number(const bdml_input *in); /* of the line last returned, from 1 */
 bool bdml_input_at_end(bdml_handle *h, bdml_input *in);
 /* Bytes left to read where the file says so (a plain file), or -1 (gzip, pipes). */

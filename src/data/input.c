@@ -15,6 +15,7 @@
 enum {
     /* bytes asked for at a time: large enough that zlib copies nothing */
     CHUNK = BDML_FUZZING ? 1 << 7 : 1 << 18,
+    PIECE = 1 << 22,      /* read at a time */
     GZ_BUFFER = CHUNK / 2 /* zlib's own buffer, at most half of that for the same reason */
 };
 static const size_t NOWHERE = SIZE_MAX;
@@ -189,8 +190,13 @@ static bdml_status fill(bdml_handle *h, bdml_input *in)
         in->buffer = grown;
         in->capacity = want;
     }
-    BDML_TRY(read_gz(h, in, in->buffer + in->end, in->capacity - in->end, &got));
-    in->end += got;
+    size_t until = in->capacity; /* at most this; the user may want to leave meanwhile */
+    do {
+        if (in->end - in->pos > PIECE) BDML_TRY(bdml_progress(h, "reading", -1, 0));
+        BDML_TRY(
+            read_gz(h, in, in->buffer + in->end, BDML_MIN(until - in->end, (size_t)PIECE), &got));
+        in->end += got;
+    } while (in->end < until && !in->eof);
     return BDML_OK;
 }
 
@@ -334,7 +340,13 @@ bdml_status bdml_input_line(bdml_handle *h, bdml_input *in, char **line, size_t 
     *line = NULL;
     *n = 0;
     unpatch(in);
-    while (!find_end(in, &stop, &skip)) BDML_TRY(fill(h, in));
+    while (!find_end(in, &stop, &skip)) {
+        if (in->end - in->pos > BDML_LINE_MOST)
+            return bdml_fail(h, BDML_ERR_FORMAT,
+                             "%s: line %lld is longer than %zu MiB: this is no text of rows",
+                             in->name, (long long)in->line + 1, BDML_LINE_MOST >> 20);
+        BDML_TRY(fill(h, in));
+    }
     if (stop == in->pos && skip == 0) return BDML_OK; /* the end of the file */
     in->line++;
     size_t from = in->pos;

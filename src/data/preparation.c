@@ -11,9 +11,12 @@ bdml_status bdml_fit_preparation(bdml_handle *h, const bdml_dataset *data, bdml_
     if (!h || !out) return BDML_ERR_ARGUMENT;
     if (!data)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_fit_preparation: data must not be NULL");
+    BDML_TRY(bdml_la_enter(h));
     bdml_prepare *p = bdml_calloc(h, 1, sizeof *p);
-    if (!p) return BDML_ERR_MEMORY;
-    bdml_la_enter(h);
+    if (!p) {
+        bdml_la_leave(h);
+        return BDML_ERR_MEMORY;
+    }
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_PREPARE);
     bdml_status status = bdml_prepare_fit(h, &h->options, data, p);
     bdml_phase_leave(h, previous);
@@ -58,7 +61,7 @@ bdml_status bdml_prepare_rows(bdml_handle *h, const bdml_prepare *p, int64_t n, 
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "the preparation takes points of %d values, but rows are %lld apart",
                          p->d_in, (long long)ld);
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = bdml_prepare_apply(h, p, n, x, ld, z);
     bdml_la_leave(h);
     return status;

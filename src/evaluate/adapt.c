@@ -295,7 +295,8 @@ bdml_status bdml_adapt(bdml_handle *h, const bdml_dataset *source, const bdml_da
     BDML_TRY(bdml_refuse_constraint_files(h, &h->options.constraints, "adapt"));
     BDML_TRY(bdml_dataset_widen(h, source));
     BDML_TRY(bdml_dataset_widen(h, target));
-    bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
+    bdml_call call;
+    BDML_TRY(bdml_call_begin(h, BDML_PHASE_EVALUATE, &call));
     bdml_status status = adapt(h, &h->options, source, target, json);
     bdml_call_end(h, call);
     status = bdml_dataset_confirm(h, source, status, json);

@@ -216,7 +216,8 @@ bdml_status bdml_evaluate(bdml_handle *h, const bdml_dataset *data, char **json)
     BDML_TRY(bdml_dataset_widen(h, data));
     bdml_options o = h->options;
     if (!o.neighbors.neighbors.given) o.neighbors.neighbors.automatic = false; /* alike for all */
-    bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
+    bdml_call call;
+    BDML_TRY(bdml_call_begin(h, BDML_PHASE_EVALUATE, &call));
     bdml_status status = evaluate(h, &o, data, json);
     bdml_call_end(h, call);
     return bdml_dataset_confirm(h, data, status, json);

@@ -402,7 +402,7 @@ bdml_status bdml_drift(bdml_handle *h, const bdml_model *model, const bdml_datas
     BDML_TRY(bdml_dataset_widen(h, queries));
     BDML_TRY(check(h, model, corpus, queries));
     drift s = {.h = h, .o = &h->options.neighbors, .model = model, .n = corpus->n, .q = model->q};
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EVALUATE);
     bdml_status status = run(&s, corpus, queries);
     if (status == BDML_OK) status = bdml_result_text(h, drift_json(&s), json);

@@ -277,7 +277,8 @@ done:
 
 static bdml_status run(bdml_handle *h, const retrieve_data *data, char **json)
 {
-    bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
+    bdml_call call;
+    BDML_TRY(bdml_call_begin(h, BDML_PHASE_EVALUATE, &call));
     bdml_status status = retrieve(h, &h->options, data, json);
     bdml_call_end(h, call);
     return status;

@@ -224,7 +224,8 @@ bdml_status bdml_compare_solvers(bdml_handle *h, const bdml_dataset *data, char 
     if (!data)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_compare_solvers: data must not be NULL");
     BDML_TRY(bdml_dataset_widen(h, data));
-    bdml_call call = bdml_call_begin(h, BDML_PHASE_SOLVE);
+    bdml_call call;
+    BDML_TRY(bdml_call_begin(h, BDML_PHASE_SOLVE, &call));
     bdml_status status = compare(h, &h->options, data, json);
     bdml_call_end(h, call);
     return bdml_dataset_confirm(h, data, status, json);

@@ -333,7 +333,8 @@ done:
 static bdml_status run(bdml_handle *h, const bdml_dataset *data, bdml_labelled_pairs pairs,
                        char **json)
 {
-    bdml_call call = bdml_call_begin(h, BDML_PHASE_EVALUATE);
+    bdml_call call;
+    BDML_TRY(bdml_call_begin(h, BDML_PHASE_EVALUATE, &call));
     bdml_status status = verify(h, &h->options, data, pairs, json);
     bdml_call_end(h, call);
     return status;

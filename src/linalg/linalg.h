@@ -20,8 +20,9 @@
 /* ---- guard (guard.c) ------------------------------------------------------------------------ */
 
 /* Every public call that computes is bracketed by these; they nest, and calls on several handles may
- * run at once. */
-void bdml_la_enter(bdml_handle *h);
+ * run at once. Where limits of the process leave no room for OpenBLAS, enter fails, and nothing is to be left; where they leave
+ * room for few threads, the handle has as many (bdml_threads). */
+bdml_status bdml_la_enter(bdml_handle *h);
 void bdml_la_leave(bdml_handle *h);
 /* The same for a public call that works long: its time is charged to `phase`, and ends by `time_limit` or with
  * the call that it is inside of. */
@@ -29,7 +30,7 @@ typedef struct bdml_call {
     bdml_phase previous;
     bool timed;
 } bdml_call;
-bdml_call bdml_call_begin(bdml_handle *h, bdml_phase phase);
+bdml_status bdml_call_begin(bdml_handle *h, bdml_phase phase, bdml_call *call);
 void bdml_call_end(bdml_handle *h, bdml_call call);
 /* Let BLAS use `threads` threads for one LAPACK call, if no other bdml call runs at the moment;
  * false when one does. Until bdml_la_narrow no other call may begin. */

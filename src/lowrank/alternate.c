@@ -166,7 +166,7 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
     if (s->q < 1 || s->q > d)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "rank must be from 1 to the dimension %d, got %d", d,
                          s->q);
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     status = lowrank_init(&w, h, n, d, x, ld, c, objective, s, Q);
     if (status != BDML_OK) {
         bdml_la_leave(h);

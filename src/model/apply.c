@@ -84,7 +84,7 @@ bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n, c
 {
     if (!h) return BDML_ERR_ARGUMENT;
     BDML_TRY(check_points(h, model, n, x, ld, z));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = transform(h, model, n, x, ld, z);
     bdml_la_leave(h);
     return status;
@@ -270,7 +270,7 @@ static bdml_status check_pairs(bdml_handle *h, const bdml_model *model, bool sco
         if (pairs[k] < 0 || pairs[k] >= n)
             return bdml_fail(h, BDML_ERR_ARGUMENT, "pair %lld names row %lld, rows are 0 to %lld",
                              (long long)(k / 2), (long long)pairs[k], (long long)n - 1);
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = pair_values(h, model, score, n, x, ld, count, pairs, value);
     bdml_la_leave(h);
     return status;

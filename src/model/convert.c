@@ -132,7 +132,7 @@ bdml_status bdml_model_conversion(bdml_handle *h, const bdml_model *from, const 
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_model_conversion: from and to must not be NULL");
     BDML_TRY(check(h, from, to));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = convert(h, from, to, out);
     bdml_la_leave(h);
     return status;

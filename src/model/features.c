@@ -116,9 +116,9 @@ bdml_status bdml_model_directions(bdml_handle *h, const bdml_model *model, int c
     if (!model || !share || !loading || count < 1)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_model_directions: no argument may be NULL, and count is at least 1");
-    BDML_TRY(spread_map(h, model, &b));
+    BDML_TRY(bdml_la_enter(h));
     int q = model->q, d = model->prepare.d_in;
-    bdml_la_enter(h);
+    BDML_GO(spread_map(h, model, &b));
     BDML_NEW(h, g, (size_t)q * (size_t)q);
     BDML_NEW(h, lambda, q);
     BDML_GO(bdml_eigh_ws_init(h, q, &ws));

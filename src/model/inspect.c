@@ -43,7 +43,7 @@ static bdml_status eigenvalues(bdml_handle *h, int q, int d, const double *l, do
     BDML_NEW(h, copy, (size_t)q * (size_t)d);
     BDML_NEW(h, sigma, count);
     memcpy(copy, l, sizeof *copy * (size_t)q * (size_t)d);
-    bdml_la_enter(h);
+    BDML_GO(bdml_la_enter(h));
     status = bdml_la_singular_values(h, d, q, copy, sigma);
     bdml_la_leave(h);
     if (status != BDML_OK) goto done;

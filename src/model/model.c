@@ -322,7 +322,7 @@ bdml_status bdml_model_from_map(bdml_handle *h, int q, int d, const double *l, i
                          "a map needs at least 1 row and 1 column, got %d x %d", q, d);
     if (is_metric && q != d)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "a metric is square, got %d x %d", q, d);
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = from_map(h, q, d, l, is_metric != 0, out);
     bdml_la_leave(h);
     return status;
@@ -415,7 +415,7 @@ bdml_status bdml_model_get_inverse(bdml_handle *h, const bdml_model *model, doub
                          "the map takes %d dimensions to %d: what is lost there cannot be brought "
                          "back, and L has no inverse",
                          model->d, model->q);
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = bdml_map_inverse(h, model->d, model->l, inverse);
     bdml_la_leave(h);
     return status;
@@ -428,7 +428,7 @@ bdml_status bdml_model_get_metric(bdml_handle *h, const bdml_model *model, doubl
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_model_get_metric: model and m must not be NULL");
     BDML_TRY(bdml_model_need_map(h, model));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_la_syrk('N', model->d, model->q, 1.0, model->l, model->d, 0.0, m, model->d);
     bdml_la_mirror(model->d, m, model->d);
     bdml_la_leave(h);

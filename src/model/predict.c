@@ -215,7 +215,7 @@ bdml_status bdml_predict_with(bdml_handle *h, const bdml_neighbor_options *o,
                               const bdml_model *model, const bdml_dataset *train, int64_t n,
                               const double *x, int64_t ld, int32_t *label)
 {
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = predict(h, o, model, train, n, x, ld, label, NULL);
     bdml_la_leave(h);
     return status;
@@ -232,7 +232,7 @@ bdml_status bdml_predict_shares(bdml_handle *h, const bdml_model *model, const b
                                 int64_t n, const double *x, int64_t ld, double *share)
 {
     if (!h) return BDML_ERR_ARGUMENT;
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = predict(h, &h->options.neighbors, model, train, n, x, ld, NULL, share);
     bdml_la_leave(h);
     return status;
@@ -256,7 +256,7 @@ bdml_status bdml_make_voters(bdml_handle *h, const bdml_model *model, const bdml
     if (!h) return BDML_ERR_ARGUMENT;
     if (!model || !out) return bdml_fail(h, BDML_ERR_ARGUMENT, "model and voters must not be NULL");
     *out = NULL;
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     BDML_NEW(h, v, 1);
     BDML_GO(find_voters(h, model, train, v));
     BDML_GO(make_index(h, &h->options.neighbors, v));
@@ -282,7 +282,7 @@ bdml_status bdml_vote(bdml_handle *h, bdml_voters *v, int64_t n, const double *x
     if (!h) return BDML_ERR_ARGUMENT;
     if (!v) return bdml_fail(h, BDML_ERR_ARGUMENT, "voters must not be NULL");
     BDML_TRY(check_points(h, v->model, n, x, ld, label ? (void *)label : (void *)share));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = vote(h, &h->options.neighbors, v, n, x, ld, label, share);
     bdml_la_leave(h);
     return status;
@@ -324,7 +324,7 @@ bdml_status bdml_model_neighbors(bdml_handle *h, const bdml_model *model, int64_
                            .x = model->z,
                            .y = model->y,
                            .classes = model->classes}};
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     BDML_GO(make_index(h, &h->options.neighbors, &v));
     status = each_block(h, &v, k, n, x, ld, distance != NULL, keep, &found);
 done:

@@ -188,7 +188,7 @@ bdml_status bdml_find_neighbors(bdml_handle *h, int64_t n, int d, const double *
     if (!h) return BDML_ERR_ARGUMENT;
     const bdml_rows rows = {.n = n, .d = d, .ld = ld, .x = reference, .y = label};
     const bdml_rows asked = {.n = queries, .d = d, .ld = ld_query, .x = query, .y = query_label};
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = bdml_knn_search(h, &h->options.neighbors, &rows, query ? &asked : NULL,
                                          which, k, index, distance);
     bdml_la_leave(h);

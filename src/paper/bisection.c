@@ -129,7 +129,7 @@ bdml_status bdml_paper_solve(bdml_handle *h, int64_t n, int d, const double *x, 
     memset(r, 0, sizeof *r);
     b.report = report ? report : &unused;
     memset(b.report, 0, sizeof *b.report);
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     BDML_GO(bdml_paper_check(h, s));
     BDML_GO(bdml_handle_child(h, &b.worker));
     if ((double)n * d * d > THREADS_FROM) bdml_set_threads(b.worker, bdml_threads(h));

@@ -61,7 +61,7 @@ static bdml_status describe_rows(bdml_mwu *w, const double *x, int64_t ld)
     bdml_operator_extremes(A, x, ld, w->low, w->high);
     bdml_cvec_copy(&A->space, w->low, w->unit);
     bdml_cvec_add(&A->space, w->high, w->unit);
-    bdml_la_enter(w->h);
+    BDML_TRY(bdml_la_enter(w->h));
     bdml_status status = eigenvalues(w, A->g, w->g_lambda);
     bdml_la_leave(w->h);
     w->set = bdml_spectral_distortion(w->d, w->s.K, w->s.trace);
@@ -320,7 +320,7 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
     if (!(bound > 0.0 && isfinite(bound)))
         return bdml_fail(w->h, BDML_ERR_ARGUMENT,
                          "the bound on the objective must be positive and finite, got %g", bound);
-    bdml_la_enter(w->h);
+    BDML_TRY(bdml_la_enter(w->h));
     bdml_phase previous = bdml_phase_enter(w->h, BDML_PHASE_SOLVE);
     w->bound = r->bound = bound;
     /* <G,M> <= bound implies trace(M) <= bound / gamma */

@@ -325,7 +325,7 @@ bdml_status bdml_relaxation_q_step(bdml_handle *h, bdml_margin *op, const bdml_c
     memset(r, 0, sizeof *r);
     r->achieved = r->sdp_upper = INFINITY;
     BDML_TRY(check(h, c, d, q, lambda, s, Q));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
     BDML_GO(prepare(&b, op, c, d, q, lambda));
     BDML_GO(q_step(&b, Q));

@@ -113,7 +113,7 @@ static bdml_status init(bdml_mwu *w)
     x->lanczos_d.first = FIRST;
     x->lanczos_d.between = BETWEEN;
     x->lanczos_d.restarts = x->lanczos_q.restarts = RESTARTS;
-    bdml_la_enter(w->h);
+    BDML_TRY(bdml_la_enter(w->h));
     describe_rows(w);
     status = objective_width(w);
     bdml_la_leave(w->h);

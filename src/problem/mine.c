@@ -456,7 +456,7 @@ bdml_status bdml_mine_spread(bdml_handle *h, const bdml_spread *over, int64_t n,
         return bdml_fail(h, BDML_ERR_ARGUMENT, "rule ball needs all rows on every rank");
     if (how->targets < 1)
         return bdml_fail(h, BDML_ERR_ARGUMENT, "targets must be at least 1, got %d", how->targets);
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     BDML_GO(mine(h, &s));
     int64_t joined = join_sides(&s);

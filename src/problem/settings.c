@@ -69,7 +69,7 @@ bdml_status bdml_mine_constraints_with(bdml_handle *h, const bdml_options *o,
                                        const bdml_dataset *data, bdml_constraints **out)
 {
     *out = NULL;
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_CONSTRAINTS);
     bdml_status status = make(h, o, data, out);
     bdml_phase_leave(h, previous);

@@ -173,7 +173,7 @@ bdml_status bdml_problem_solve(bdml_handle *h, bdml_problem *p, const bdml_solve
 {
     memset(r, 0, sizeof *r);
     BDML_TRY(bdml_check_settings(h, s));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_status status = solve_stages(h, p, s, r);
     bdml_la_leave(h);
     if (status != BDML_OK) bdml_solve_result_free(r);
@@ -187,9 +187,11 @@ bdml_status bdml_problem_collapse(bdml_handle *h, bdml_problem *p, const bdml_so
     BDML_TRY(bdml_check_settings(h, s));
     BDML_TRY(unreduced(h, &p, s));
     BDML_TRY(bdml_engine_init(&e, h, p, s));
-    bdml_la_enter(h);
-    bdml_status status = bdml_collapse_threshold(&e, C0);
-    bdml_la_leave(h);
+    bdml_status status = bdml_la_enter(h);
+    if (status == BDML_OK) {
+        status = bdml_collapse_threshold(&e, C0);
+        bdml_la_leave(h);
+    }
     bdml_engine_free(&e);
     return status;
 }

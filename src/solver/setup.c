@@ -43,7 +43,7 @@ bdml_status bdml_problem_build(bdml_handle *h, const bdml_comm *comm, int d,
 
     *out = NULL;
     BDML_TRY(bdml_operator_check(h, comm, own->n, own->c));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     BDML_NEW(h, p, 1);
     *p = (bdml_problem){.form = form, .n = own->n, .d = d, .r = d, .x = own->x, .ld = own->ld};
     p->c = own->c;

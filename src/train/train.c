@@ -187,7 +187,7 @@ bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_
     *out = NULL;
     BDML_TRY(check_method(h, method));
     BDML_TRY(check_given(h, o, method, constraints));
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
     bdml_status status = settle_and_train(h, o, method, data, constraints, out);
     bdml_phase_leave(h, previous);
@@ -200,7 +200,7 @@ bdml_status bdml_train_adapted(bdml_handle *h, const bdml_options *o, const bdml
                                bdml_model **out)
 {
     *out = NULL;
-    bdml_la_enter(h);
+    BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
     bdml_status status = train(h, o, method, data, NULL, target, out);
     bdml_phase_leave(h, previous);

@@ -1,0 +1,125 @@
+#!/bin/sh
+# test_outputs.sh - what is where an output goes: permissions and links stay as they are, what is protected is not replaced, and
+# whatever cannot be written is refused before the work begins.
+set -u
+. "$BDML_SOURCE/tests/shell_tools.sh"
+passed=0 failed=0
+ok() { # ok WHAT CONDITION...
+    what=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED: $what: $(tail -n 2 err)"
+    fi
+}
+wine=$BDML_SOURCE/data/wine.csv
+"$bdml" train "$wine" --method lda -o m.bdml -q
+"$bdml" predict m.bdml "$wine" -q >want
+mode() { stat -c %a "$1"; }
+
+# ---- permissions: of the file that was there, else those of any new file
+umask 027
+predict() { "$bdml" predict m.bdml "$wine" -q -o "$1" >out 2>err; }
+for m in 600 640 664 755; do
+    echo old >kept.csv
+    chmod $m kept.csv
+    predict kept.csv
+    ok "a file of mode $m keeps it, got $(mode kept.csv)" [ "$(mode kept.csv)" = $m ]
+done
+predict fresh.csv
+ok "a new file has the mode that the umask gives, not $(mode fresh.csv)" [ "$(mode fresh.csv)" = 640 ]
+for command in "train $wine --method lda -q -o private.bdml" "convert $wine private.npy" "export m.bdml -q -o private.onnx" \
+    "train $wine -q --checkpoint private.ck --every 0 -o x.bdml"; do
+    for f in private.bdml private.npy private.labels.npy private.onnx private.ck; do echo old >$f && chmod 600 $f; done
+    "$bdml" $command >out 2>err
+    ok "$command: none else may read it" [ -z "$(find . -name 'private.*' ! -perm 600)" ]
+done
+if [ "$(id -u)" = 0 ]; then
+    echo old >theirs.csv
+    chown 12345:23456 theirs.csv
+    chmod 604 theirs.csv
+    predict theirs.csv
+    ok "the owner stays" [ "$(stat -c %u:%g:%a theirs.csv)" = 12345:23456:604 ]
+fi
+mkfifo pipe
+for i in 1 2 3 4 5 6 7 8 9; do tail -n +2 "$wine"; done >rows.csv
+echo old >slow.csv
+chmod 600 slow.csv
+"$bdml" transform m.bdml pipe -q -o slow.csv >out 2>err &
+exec 3>pipe
+i=0
+while [ ! -e slow.csv.bdml-tmp-0 ] && [ $i -lt 100 ]; do # it writes what it has read
+    [ $i = 0 ] && cat "$wine" >&3 || cat rows.csv >&3
+    sleep 0.1
+    i=$((i + 1))
+done
+ok "not even while it is written" [ "$(mode slow.csv.bdml-tmp-0)" = 600 ]
+exec 3>&-
+wait
+
+# ---- a file that is protected from writing stays. Root may write everything, so another user is asked for.
+as_other() { "$@"; }
+if [ "$(id -u)" = 0 ]; then
+    command -v setpriv >/dev/null && as_other() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+fi
+mkdir open
+chmod 755 "$work"
+chmod 777 open
+echo precious >open/protected.csv
+chmod 444 open/protected.csv
+cp m.bdml open
+chmod 644 open/m.bdml
+if ! as_other test -w open/protected.csv && as_other test -x "$bdml" -a -r "$wine"; then
+    as_other "$bdml" predict open/m.bdml "$wine" -q -o open/protected.csv >out 2>err
+    ok "a protected file: exit 2" [ $? -eq 2 ]
+    ok "a protected file is named" grep -q "open/protected.csv: cannot be written: Permission denied" err
+    ok "a protected file stays" [ "$(cat open/protected.csv)" = precious ]
+    echo old >open/shared.csv
+    chmod 666 open/shared.csv
+    as_other "$bdml" predict open/m.bdml "$wine" -q -o open/shared.csv >out 2>err
+    ok "a file that others may write is written" cmp -s open/shared.csv want
+    ln -s ../closed/x open/link.csv
+    mkdir -m 700 closed
+    as_other "$bdml" predict open/m.bdml "$wine" -q -o open/link.csv >out 2>err
+    ok "a link into a closed folder is refused" [ $? -eq 2 ]
+    ok "and stays a link" [ -L open/link.csv ]
+fi
+
+# ---- links
+mkdir there
+ln -s there/new.csv to-new
+ln -s to-new to-to-new
+predict to-to-new
+ok "a link to what is not there yet stays" [ -L to-to-new -a -L to-new ]
+ok "and what it names is written" cmp -s there/new.csv want
+ln -s round-b round-a
+ln -s round-a round-b
+predict round-a
+ok "links that go round: exit 2" [ $? -eq 2 ]
+ok "links that go round stay" [ -L round-a ]
+ok "and are told" grep -q "round-a: cannot be written: Too many levels of symbolic links" err
+ln -s nowhere/x to-nowhere
+predict to-nowhere
+ok "a link into no folder: exit 2" [ $? -eq 2 ]
+ok "a link into no folder stays" [ -L to-nowhere ]
+
+# ---- names that are as long as names may be, and longer
+long=$(printf 'n%.0s' $(seq 251)).csv
+predict "$long"
+ok "a name of 255 characters" cmp -s "$long" want
+ok "with nothing beside it" [ "$(ls | grep -c nnn)" = 1 ]
+"$bdml" generate waveform --points 100 -o "n$long" >out 2>err
+ok "a longer name: exit 2" [ $? -eq 2 ]
+ok "a longer name is told" grep -q "cannot be written: File name too long" err
+
+# ---- what is open already: written where it is, not from the start and not replaced
+echo before >all
+"$bdml" predict m.bdml "$wine" -q -o /dev/stdout >>all 2>err
+ok "/dev/stdout that appends" [ "$(head -n 1 all)" = before -a "$(wc -l <all)" = "$(($(wc -l <want) + 1))" ]
+"$bdml" predict m.bdml "$wine" -q -o /dev/fd/5 5>five 2>err
+ok "/dev/fd/5" cmp -s five want
+"$bdml" predict m.bdml "$wine" -q -o /dev/fd/77 >out 2>err
+ok "a descriptor that is not open: exit 2" [ $? -eq 2 ]
+
+echo "cases: $passed passed, $failed failed"
+[ $failed = 0 ]
