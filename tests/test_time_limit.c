@@ -438,6 +438,37 @@ static void a_pass_cut_short_leaves_the_one_before(void **state)
     bdml_free_dataset(data);
 }
 
+static int end_epochs(void *user, const char *what, int64_t done, int64_t total)
+{
+    bdml_handle *h = user;
+    (void)total;
+    h->progress_last = 0.0; /* every call comes through */
+    if (strcmp(what, "scml") == 0 && done == 2) h->stop_by = bdml_now();
+    return 0;
+}
+
+/* scml stops between two epochs with the weights that it has. */
+static void epochs_end_by_the_clock(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_model *model;
+    check_ok(h, bdml_generate(h, "waveform-noise", 400, &data));
+    check_ok(h, bdml_set(h, "method", "scml"));
+    check_ok(h, bdml_set(h, "gap", "1e-9"));
+    check_ok(h, bdml_set(h, "scml-epochs", "50"));
+    check_ok(h, bdml_set(h, "time-limit", "1000"));
+    bdml_set_progress(h, end_epochs, h);
+    check_ok(h, bdml_train(h, data, NULL, &model));
+    bdml_set_progress(h, NULL, NULL);
+    const json_t *o = json_object_get(model->info, "stopping");
+    int64_t epochs = json_integer_value(json_object_get(o, "iterations"));
+    check_true(epochs >= 2 && epochs <= 3 && !converged(model));
+    check_true(json_number_value(json_object_get(o, "objective")) < 1.0); /* that of no weights */
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 static int end_turns(void *user, const char *what, int64_t done, int64_t total)
 {
     bdml_handle *h = user;
@@ -526,6 +557,7 @@ int main(void)
         handle_test(is_kept_where_all_is_slower),
         handle_test(no_round_without_time),
         handle_test(a_pass_cut_short_leaves_the_one_before),
+        handle_test(epochs_end_by_the_clock),
         handle_test(no_bound_without_time),
         handle_test(short_of_time),
         handle_test(no_list_without_time),
