@@ -202,6 +202,12 @@ static void labels_file_is_read(void **state)
     bdml_dataset *data = read_ok(h, path);
     check_labels(data, (const char *const[]){"5", "7", "5"});
     bdml_free_dataset(data);
+    /* a header says how many rows there are: known before the first is read */
+    y = (bytes){0};
+    idx_header(&y, 0x08, 1, (const uint32_t[]){2});
+    put(&y, "\5\7", 2);
+    save("l", &y);
+    check_refused(h, path, "x.npy holds 3 rows");
 }
 
 /* A column of the matrix may be the label, as in a CSV file; but only when asked for. */
@@ -218,6 +224,17 @@ static void labels_from_a_column(void **state)
     check_rows(data, 2, 2, x);
     check_labels(data, (const char *const[]){"2", "5"});
     bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "columns", "3")); /* by its number in the file */
+    data = read_ok(h, path);
+    check_rows(data, 2, 1, (const double[]){3, 6});
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "label", "3"));
+    check_ok(h, bdml_set(h, "columns", "1"));
+    data = read_ok(h, path);
+    check_rows(data, 2, 1, (const double[]){1, 4});
+    check_labels(data, (const char *const[]){"3", "6"});
+    bdml_free_dataset(data);
+    check_ok(h, bdml_set(h, "columns", ""));
     check_ok(h, bdml_set(h, "label", "last"));
     data = read_ok(h, path);
     check_rows(data, 2, 2, (const double[]){1, 2, 4, 5});

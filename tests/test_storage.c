@@ -173,8 +173,7 @@ static void floats_give_the_model_of_doubles(void **state)
         assert_true(!mapped->x && mapped->single.x && mapped->file);
         assert_true(bdml_dataset_fingerprint(wide) == bdml_dataset_fingerprint(rounded));
         assert_true(bdml_dataset_fingerprint(wide) == bdml_dataset_fingerprint(mapped));
-        bdml_model *a = train_in(h, wide, "within", 0),
-                   *b = train_in(h, rounded, "within", 0),
+        bdml_model *a = train_in(h, wide, "within", 0), *b = train_in(h, rounded, "within", 0),
                    *c = train_in(h, mapped, "within", 0);
         check_same_model(a, b);
         check_same_model(a, c);
@@ -213,6 +212,26 @@ static void values_beyond_float32_are_refused(void **state)
     check_fails(
         h, bdml_read_dataset(h, save("far.csv", &text), &data), BDML_ERR_DATA,
         "line 3, column 1 (a): 1e+39 is beyond the range of float32; use --storage float64");
+}
+
+/* Rows that are read some at a time, to be mapped, are rounded as those that are held. */
+static void rows_that_pass_are_rounded(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_source *s;
+    bdml_block block;
+    bytes text = {0};
+    for (const char *c = "a,b,class\n0.1,0.2,x\n0.3,0.4,y\n"; *c; c++)
+        put_int(&text, (uint64_t)*c, 1, false);
+    check_ok(h, bdml_set(h, "storage", "float32"));
+    check_ok(h, bdml_source_open(h, &h->options.input, save("pass.csv", &text), NULL, &s));
+    check_ok(h, bdml_block_init(h, 7, 2, &block));
+    check_ok(h, bdml_source_next(h, s, &block));
+    assert_int_equal(block.n, 2);
+    for (int k = 0; k < 4; k++)
+        assert_true(block.x[k] == (double)(float)(0.1 * (k + 1)) && block.x[k] != 0.1 * (k + 1));
+    bdml_block_free(&block);
+    bdml_source_close(s);
 }
 
 static void floats_and_memory_that_fails(void **state)
@@ -292,6 +311,7 @@ int main(void)
         handle_test(wide_rows_are_proven_in_lots),
         handle_test(floats_give_the_model_of_doubles),
         handle_test(values_beyond_float32_are_refused),
+        handle_test(rows_that_pass_are_rounded),
         handle_test(floats_and_memory_that_fails),
         handle_test(slabs_find_what_a_search_finds),
     };

@@ -241,6 +241,10 @@ bool bdml_leaves(bdml_handle *h, const char *what);
 bdml_status bdml_leave_check(bdml_handle *h, const char *what);
 /* BDML_ERR_CANCELLED once it is over; bdml_progress looks at it too. */
 bdml_status bdml_deadline_check(bdml_handle *h, const char *what);
+/* Will it not be over in so many seconds? */
+bool bdml_deadline_allows(const bdml_handle *h, double seconds);
+/* BDML_ERR_CANCELLED also where it will be over in so many seconds: they would be for nothing. Time is up from then on. */
+bdml_status bdml_deadline_ahead(bdml_handle *h, const char *what, double seconds);
 /* There is a result: what is left to do with it is done, whatever the clock says. Returns the deadline. */
 double bdml_deadline_lift(bdml_handle *h);
 /* When this share of the time left will be over; 0: no limit. */
@@ -251,6 +255,8 @@ bool bdml_time_is_up(const bdml_handle *h);
 bool bdml_time_is_short(bdml_handle *h, double seconds);
 /* BDML_ERR_CANCELLED when it is up: there is nothing yet to stop with. */
 bdml_status bdml_time_check(bdml_handle *h, const char *what);
+/* Did the clock end something with this status? What a user stops is of no more use. */
+bool bdml_is_late(const bdml_handle *h, bdml_status status);
 /* In a long sum, asked by each thread now and then: is it to be left as it is, because time is up or the user leaves? */
 bool bdml_is_cut(bdml_handle *h, const char *what, int thread);
 

@@ -229,9 +229,21 @@ void bdml_log_line(bdml_handle *h, bdml_log_level level, const char *line)
     if (h && line) bdml_log(h, level, "%s", line);
 }
 
+bool bdml_deadline_allows(const bdml_handle *h, double seconds)
+{
+    return h->deadline == 0.0 || bdml_now() + seconds < h->deadline;
+}
+
 bdml_status bdml_deadline_check(bdml_handle *h, const char *what)
 {
-    if (h->deadline == 0.0 || bdml_now() < h->deadline) return BDML_OK;
+    if (bdml_deadline_allows(h, 0.0)) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
+}
+
+bdml_status bdml_deadline_ahead(bdml_handle *h, const char *what, double seconds)
+{
+    if (bdml_deadline_allows(h, seconds)) return BDML_OK;
+    h->stop_by = BDML_MIN(h->stop_by, bdml_now());
     return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
 }
 
@@ -351,6 +363,13 @@ bdml_status bdml_time_check(bdml_handle *h, const char *what)
 {
     if (!bdml_time_is_up(h)) return BDML_OK;
     return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
+}
+
+bool bdml_is_late(const bdml_handle *h, bdml_status status)
+{
+    /* what ends for the clock says so, maybe a little before its time */
+    return status == BDML_ERR_CANCELLED && !h->leaving && h->stop_by > 0.0 &&
+           strstr(h->error, "the time limit");
 }
 
 bool bdml_is_cut(bdml_handle *h, const char *what, int thread)

@@ -11,7 +11,8 @@
  * it. Losses are not negative, so its lower bound holds for all triplets; the upper end is the whole
  * objective at the M it finds. While the two are apart, the triplets missed there join, and it goes on from
  * where it was. Where memory has no room for all of them (setting memory), those without a multiplier make room: at the optimum over
- * those there are they have no say, so that the bound stays. With passes > 1 the targets are then mined again under the learned metric.
+ * those there are they have no say, so that the bound stays. With passes > 1 the targets are then mined again under the learned metric; a pass
+ * that the clock cuts short counts where it came as near to its optimum as the one before, whose metric stands otherwise.
  *
  * With components = q > 0 the map has q rows: from the q leading directions of that optimum L-BFGS goes on over
  * L (lmnn_rank.c), triplets joining in the same way. The bound then tells how far from the best of any rank it is.
@@ -33,6 +34,11 @@ static const double SHARE = 0.8;
 /* ... or, as long as that is wider, to this share of the gap over all that there is. */
 static const double ROUGH = 0.1;
 
+/* A solve takes at least as long as this many times the building of its problem, and then the look at all triplets comes. */
+static const double SOLVE_LEAST = 2.0;
+/* A solve that is stopped at its first step looks at all constraints once more: as much as was done before that step, at most. */
+static const double THERE_AND_BACK = 2.0;
+
 /* Directions in which targets vary less than this, relative to the most, are not stretched further. */
 static const double LEAST_PULL = 1e-8;
 
@@ -50,9 +56,11 @@ typedef struct run {
     int64_t iterations;
     double *best; /* map of `upper` */
     int best_q;
-    int64_t room; /* triplets that memory has room for */
-    bool crowded; /* some had to stay out, or to go, for it */
-    bool full;    /* which ended it */
+    int64_t room;  /* triplets that memory has room for */
+    bool crowded;  /* some had to stay out, or to go, for it */
+    bool full;     /* which ended it */
+    double joined; /* seconds that the latest triplets took to join */
+    double pace;   /* seconds a triplet that a round takes before it can be stopped */
 } run;
 
 static void free_run(run *w)
@@ -133,10 +141,18 @@ static double triplet_bytes(const run *w)
     return (double)BDML_LMNN_TRIPLET * (double)w->c->m;
 }
 
-/* Without a metric yet there is nothing to stop with: an error, from which the start is made. */
-static bdml_status time_for_first(const run *w)
+/* Without a metric yet there is nothing to stop with: an error, from which the start is made, where the deadline comes before so many
+ * seconds are over. */
+static bdml_status time_for_first(const run *w, double seconds)
 {
-    return isinf(w->upper) ? bdml_deadline_check(w->h, "lmnn") : BDML_OK;
+    return isinf(w->upper) ? bdml_deadline_ahead(w->h, "lmnn", seconds) : BDML_OK;
+}
+
+/* Is there time for a round with the triplets missed, up to where its solve can be stopped? */
+static bool time_to_join(const run *w, const bdml_constraints *missed)
+{
+    int64_t more = missed ? missed->m : 0;
+    return !bdml_time_is_short(w->h, w->pace * (double)(w->c->m + more));
 }
 
 /* Solve over the triplets there are, from the metric and multipliers there are. */
@@ -158,10 +174,13 @@ static bdml_status solve(run *w, double gap)
     s.warm_metric = w->m;
     s.warm_multiplier = w->y;
     bdml_memory_back(triplet_bytes(w)); /* of building the problem */
-    BDML_GO(time_for_first(w)); /* the constraints took some, and so does the problem */
+    BDML_GO(time_for_first(w, 0.0));    /* the constraints took some, and so does the problem */
+    double begin = bdml_now();
     BDML_GO(bdml_problem_new(h, w->a.n, w->a.d, w->a.x, w->a.d, w->c, NULL, false, &p));
-    BDML_GO(time_for_first(w));
+    double built = bdml_now() - begin;
+    BDML_GO(time_for_first(w, SOLVE_LEAST * built));
     BDML_GO(bdml_problem_solve(h, p, &s, &r));
+    w->pace = (w->joined + built + THERE_AND_BACK * r.ahead) / (double)w->c->m;
     w->iterations += r.iterations;
     if (r.stop == BDML_STOP_CANCELLED) {
         status = bdml_fail(h, BDML_ERR_CANCELLED, "cancelled");
@@ -210,6 +229,7 @@ done:
 static bdml_status join(run *w, const bdml_constraints *missed)
 {
     bdml_constraints *both = NULL;
+    double begin = bdml_now();
     if (w->c->m + missed->m > w->room) {
         w->crowded = true;
         BDML_TRY(drop_idle(w));
@@ -224,6 +244,7 @@ static bdml_status join(run *w, const bdml_constraints *missed)
     w->y = y;
     bdml_free_constraints(w->c);
     w->c = both;
+    w->joined = bdml_now() - begin;
     return BDML_OK;
 }
 
@@ -314,7 +335,7 @@ static bdml_status solve_targets(run *w, double gap)
                                   look_until(w), &upper, &missed));
         bdml_status status = keep_best(w, upper);
         double apart = (w->upper - w->lower) / w->upper;
-        bool done = apart <= gap || limit_reached(w);
+        bool done = apart <= gap || limit_reached(w) || !time_to_join(w, missed);
         if (!done && left <= 0) { /* all triplets that memory has room for have a say */
             w->full = done = true;
         }
@@ -353,6 +374,7 @@ static bdml_status lower_rank(run *w, int q, double gap)
         BDML_GO(keep_best(w, upper));
         if (isinf(w->upper)) BDML_GO(bdml_deadline_check(h, "lmnn"));
         if (upper - listed <= SHARE * gap * upper || (round > 0 && limit_reached(w))) break;
+        if (!time_to_join(w, missed)) break;
         if (round > 0 && left <= 0) {
             w->full = true;
             break;
@@ -385,9 +407,8 @@ done:
 }
 
 /* How memory was kept to. */
-static void tell_room(const run *w, double gap)
+static void tell_room(const run *w, double reached, double gap)
 {
-    double reached = (w->upper - w->lower) / w->upper;
     if (w->full)
         bdml_log(
             w->h, BDML_LOG_WARNING,
@@ -417,34 +438,53 @@ static bdml_status mine_targets(run *w, const bdml_training *t, bool first)
     return make_points(w);
 }
 
+/* One pass, the model's map, and how it ended. *cut: the clock left it farther from its optimum than the pass before came, which stands. */
+static bdml_status run_pass(run *w, const bdml_training *t, int64_t pass, bdml_stopping *stop,
+                            bdml_model *model, bool *cut)
+{
+    double gap = stop->wanted, before = stop->reached;
+    int q = (int)w->o->methods.components.value;
+    bdml_status status = mine_targets(w, t, pass == 0);
+    if (pass + 1 == w->o->train.passes.value) { /* nothing is mapped from them again */
+        free(w->span.z);
+        w->span.z = NULL;
+    }
+    if (status == BDML_OK) status = solve_targets(w, gap);
+    if (status == BDML_OK && q > 0) status = lower_rank(w, q, gap);
+    double reached = (w->upper - w->lower) / w->upper;
+    *cut = pass > 0 && (bdml_is_late(w->h, status) ||
+                        (bdml_time_is_up(w->h) && !(reached <= BDML_MAX(gap, before))));
+    if (status != BDML_OK || *cut) return *cut ? BDML_OK : status;
+    stop->reached = reached;
+    stop->objective = w->upper;
+    stop->iterations = w->iterations;
+    return set_map(w, model);
+}
+
 bdml_status bdml_fit_lmnn(bdml_handle *h, const bdml_options *o, const bdml_training *t,
                           bdml_model *model)
 {
     bdml_status status = BDML_OK;
-    double mu = o->methods.lmnn_push.value, gap = o->solve.gap.value;
-    int64_t passes = o->train.passes.value;
-    int q = (int)o->methods.components.value;
+    double mu = o->methods.lmnn_push.value;
+    bdml_stopping stop = {.rule = o->methods.components.value > 0
+                                      ? "gap to the bound over all ranks"
+                                      : "certified gap",
+                          .reached = INFINITY,
+                          .wanted = o->solve.gap.value};
     run w = {.h = h, .o = o};
+    bool cut = false;
 
     w.a = (bdml_lmnn){.n = t->n, .y = t->y, .push = mu / (1.0 - mu)};
     w.a.k = (int)BDML_MIN(o->constraints.targets.value, t->n - 1);
     w.room = w.a.n * w.a.k + (int64_t)(bdml_memory_room(h) / BDML_LMNN_TRIPLET);
     BDML_GO(bdml_need_classes(h, t, "lmnn"));
     BDML_GO(bdml_span_make(h, t, &w.span));
-    for (int64_t pass = 0; pass < passes && (pass == 0 || !bdml_time_is_up(h)); pass++) {
-        BDML_GO(mine_targets(&w, t, pass == 0));
-        if (pass + 1 == passes) { /* nothing is mapped from them again */
-            free(w.span.z);
-            w.span.z = NULL;
-        }
-        BDML_GO(solve_targets(&w, gap));
-        if (q > 0) BDML_GO(lower_rank(&w, q, gap));
+    for (int64_t pass = 0; pass < o->train.passes.value && !cut; pass++) {
+        if (pass > 0 && bdml_time_is_up(h)) break;
+        BDML_GO(run_pass(&w, t, pass, &stop, model, &cut));
     }
-    BDML_GO(set_map(&w, model));
-    tell_room(&w, gap);
-    const bdml_stopping stopping = {q > 0 ? "gap to the bound over all ranks" : "certified gap",
-                                    (w.upper - w.lower) / w.upper, gap, w.iterations, w.upper};
-    status = bdml_record_stopping(h, model, &stopping);
+    tell_room(&w, stop.reached, stop.wanted);
+    status = bdml_record_stopping(h, model, &stop);
 done:
     free_run(&w);
     return bdml_start_if_late(h, status, model);

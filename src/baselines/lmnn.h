@@ -39,7 +39,7 @@ bdml_status bdml_lmnn_build(bdml_handle *h, const bdml_lmnn *a, int64_t m, const
                             bdml_constraints **out);
 /* At M = map'map (q rows of d): the objective over (1-mu) times the number of targets, *value, and the
  * triplets whose margin is missed and that are not in c, those of the `most` nearest impostors of each point and no more than
- * `room` in all, of each point the nearest; *out NULL when there are none. bytes: for the impostors kept meanwhile, beside rows and lists.
+ * `room` in all, of each point the nearest; *out NULL when there are none, or no time is left to go on with them. bytes: for the impostors kept meanwhile, beside rows and lists.
  * until: when to leave off, on the clock of bdml_now, 0 = never; *value is infinite then. */
 bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const double *map, int most,
                              const bdml_constraints *c, int64_t room, size_t bytes, double until,

@@ -322,7 +322,8 @@ bdml_status bdml_lmnn_missed(bdml_handle *h, const bdml_lmnn *a, int q, const do
     free(z);
     z = NULL;
     bdml_memory_back((double)bytes);
-    if (list.count > 0) status = bdml_lmnn_build(h, a, (int64_t)list.count, list.row, out);
+    if (list.count > 0 && !bdml_time_is_up(h))
+        status = bdml_lmnn_build(h, a, (int64_t)list.count, list.row, out);
 done:
     free_scan(&s);
     free(z);

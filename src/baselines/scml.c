@@ -123,13 +123,15 @@ static int batch_from(const scml *s, int64_t first)
     return (int)BDML_MIN((int64_t)BATCH, s->c->m - first);
 }
 
-/* Directions in units of their own, and beta. False when w = 0 is best. */
-static bool set_units(scml *s, double share)
+/* Directions in units of their own, and beta. *learned: false when w = 0 is best. An error where there is no time for a look at what
+ * would be found. */
+static bdml_status set_units(scml *s, double share, bool *learned)
 {
     double m = (double)s->c->m, most = 0.0, begin = bdml_now();
     int count = s->count, d = s->d;
     for (int64_t first = 0; first < s->c->m; first += BATCH) {
         int some = batch_from(s, first);
+        if (first % BATCHES == 0) BDML_TRY(bdml_progress(s->h, "scml: units", first, s->c->m));
         values(s, NULL, first, some);
         for (int k = 0; k < some; k++)
             for (int j = 0; j < count; j++) {
@@ -146,7 +148,8 @@ static bool set_units(scml *s, double share)
     }
     s->beta = share * most;
     memset(s->sum, 0, sizeof *s->sum * (size_t)count);
-    return most > 0.0;
+    *learned = most > 0.0;
+    return *learned ? bdml_deadline_ahead(s->h, "scml", s->pass) : BDML_OK;
 }
 
 /* ---- epochs ------------------------------------------------------------------------------------------------ */
@@ -289,7 +292,8 @@ bdml_status bdml_fit_scml(bdml_handle *h, const bdml_options *o, const bdml_trai
     if (want == 0) want = PER_DIMENSION * t->d;
     BDML_GO(bdml_scml_directions(h, o, t, s.c, want, &u));
     BDML_GO(init(&s, t, &u));
-    bool learned = set_units(&s, o->methods.scml_sparsity.value);
+    bool learned;
+    BDML_GO(set_units(&s, o->methods.scml_sparsity.value, &learned));
     if (learned) BDML_GO(solve(&s, o, &stop));
     BDML_GO(learned ? set_metric(&s, &u, model) : bdml_keep_euclidean(h, "scml", model));
     status = bdml_record_stopping(h, model, &stop);

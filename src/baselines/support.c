@@ -58,10 +58,7 @@ bdml_status bdml_record_stopping(bdml_handle *h, bdml_model *model, const bdml_s
 
 bdml_status bdml_start_if_late(bdml_handle *h, bdml_status status, bdml_model *model)
 {
-    /* a user who stops it does not want a model: what ends for the clock says so, maybe a little before its time */
-    bool late = status == BDML_ERR_CANCELLED && !h->leaving && h->stop_by > 0.0 &&
-                strstr(h->error, "the time limit");
-    if (!late) return status;
+    if (!bdml_is_late(h, status)) return status;
     BDML_TRY(set_identity(h, model));
     const bdml_stopping stopping = {"time limit, before a first step", INFINITY, 0.0, 0, INFINITY};
     return bdml_record_stopping(h, model, &stopping);

@@ -99,11 +99,11 @@ static bdml_status give_rows(bdml_handle *h, bdml_matrix *m, size_t rows, double
     return BDML_OK;
 }
 
-/* One row whose label stands among its numbers. */
+/* One row whose label stands among its numbers; all of these, of which some may be picked afterwards. */
 static bdml_status split_row(bdml_handle *h, bdml_source *s, bdml_block *b)
 {
     bdml_matrix *m = s->state;
-    size_t left = (size_t)m->label_column, d = (size_t)s->d;
+    size_t left = (size_t)m->label_column, d = (size_t)m->d - 1;
     double *x = b->x + (size_t)b->n * d, y;
     int32_t *label = &b->label[b->n];
     char text[BDML_NUMBER_SIZE];

@@ -119,7 +119,7 @@ static bdml_status take_turns(lowrank *w, bdml_lowrank_report *report)
     }
 done:
     bdml_solve_result_free(&r);
-    return status;
+    return bdml_is_late(w->h, status) ? BDML_OK : status; /* the turns before it stand */
 }
 
 /* The last Lambda to the gap that was asked for. */
@@ -139,6 +139,13 @@ static bdml_status finish(lowrank *w)
     }
     bdml_solve_result_free(&r);
     return BDML_OK;
+}
+
+/* The bound over every Q is a solve in all r dimensions, where a step of it takes as much longer as they are more than the q of Lambda;
+ * at least what is done before its first step, and once more to look at where that led. */
+static bool time_for_bound(const lowrank *w)
+{
+    return bdml_deadline_allows(w->h, 2.0 * w->result.ahead * w->r / w->q);
 }
 
 /* Q = V' basis', q rows of d; the result goes to the caller. */
@@ -187,6 +194,7 @@ bdml_status bdml_lowrank_fit(bdml_handle *h, int64_t n, int d, const double *x, 
     }
     /* rows that are not orthonormal are under no bound */
     bool bounded = s->bound > 0 && (s->step != BDML_Q_STEP_PAPER || s->relaxation.orthonormalise);
+    bounded = bounded && time_for_bound(&w);
     if (bounded && (usable(&w.result) || s->solve.hard)) BDML_GO(lowrank_joint_bound(&w, report));
     hand_over(&w, Q, r, report);
 done:

@@ -189,6 +189,7 @@ bdml_status bdml_augmented_run(bdml_engine *e, bool resumed)
         bdml_inner_restart(e);
         bdml_history_note(e);
     }
+    course->ahead = bdml_now() - course->started;
     bdml_table_row(e);
     while (bdml_bounds_gap(&e->bounds) > e->s->gap && course->stop == BDML_STOP_DONE) {
         BDML_TRY(bdml_state_keep(e));

@@ -194,6 +194,7 @@ typedef struct bdml_course {
     int64_t iterations, rounds;
     bdml_stop stop;
     double started, earlier; /* seconds: when this run began, those of the runs before it */
+    double ahead;            /* and from then to its first step */
     double stall_gap;        /* gap when it last fell by much, and when that was */
     int64_t stall_since;
     bool table_star;

@@ -111,6 +111,7 @@ done:
     free(y);
     r->iterations = course->iterations;
     r->seconds = course->earlier + bdml_now() - course->started;
+    r->ahead = course->ahead;
     return status;
 }
 

@@ -93,7 +93,8 @@ typedef struct bdml_solve_result {
     double kappa, trace;      /* of m; kappa of M = 0 is 1 */
     int64_t iterations;       /* projections onto the set after which constraints are looked at */
     double seconds;
-    int d, rank; /* rank: dimensions that the data span, in which the work was done */
+    double ahead; /* of them before the first step, where it can first be stopped */
+    int d, rank;  /* rank: dimensions that the data span, in which the work was done */
     bool diagonal;
     double *m; /* d*d, or d when diagonal; NULL when no M is known (infeasible) */
     double *y; /* one multiplier per constraint: those of `lower`, or the proof */
