@@ -3,15 +3,6 @@
 # whatever cannot be written is refused before the work begins.
 set -u
 . "$BDML_SOURCE/tests/shell_tools.sh"
-passed=0 failed=0
-ok() { # ok WHAT CONDITION...
-    what=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAILED: $what: $(tail -n 2 err)"
-    fi
-}
 wine=$BDML_SOURCE/data/wine.csv
 "$bdml" train "$wine" --method lda -o m.bdml -q
 "$bdml" predict m.bdml "$wine" -q >want

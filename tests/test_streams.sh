@@ -2,15 +2,6 @@
 # test_streams.sh - streams that are closed, and signals that ask to end: nothing is written where it does not belong, and nothing is left.
 set -u
 . "$BDML_SOURCE/tests/shell_tools.sh"
-passed=0 failed=0
-ok() { # ok WHAT CONDITION...
-    what=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAILED: $what: $(tail -n 2 err)"
-    fi
-}
 wine=$BDML_SOURCE/data/wine.csv
 train="train $wine --distortion 10 --softness 10 --reference none --targets 1 --impostors 1"
 "$bdml" $train -q -o want.bdml
