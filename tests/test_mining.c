@@ -358,7 +358,8 @@ static void a_share_of_the_triplets(void **state)
     how.anchors = FEW;
     check_ok(h, bdml_mine(h, ROWS, DIMENSION, x, DIMENSION, y, &how, &few));
 
-    double share = (double)MOST * ROWS / (double)all->m, deviation = sqrt((1 - share) * MOST * ROWS);
+    double share = (double)MOST * ROWS / (double)all->m,
+           deviation = sqrt((1 - share) * MOST * ROWS);
     check_true(share < 0.5 && are_in(some, NULL, all, &found));
     check_true(fabs((double)some->m - MOST * ROWS) <= 4.0 * deviation); /* binomial */
     check_true(!are_in(some, NULL, other, &found));
@@ -387,12 +388,9 @@ static void a_share_of_the_triplets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(mining_follows_the_rules),
-        handle_test(only_triplets_about_the_margin),
-        handle_test(a_share_of_the_triplets),
-        handle_test(random_mining),
-        handle_test(anchors_are_fair),
-        handle_test(mining_gives_the_reference_lists),
+        handle_test(mining_follows_the_rules), handle_test(only_triplets_about_the_margin),
+        handle_test(a_share_of_the_triplets),  handle_test(random_mining),
+        handle_test(anchors_are_fair),         handle_test(mining_gives_the_reference_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
