@@ -64,6 +64,7 @@ static void test_levels(void **state)
     (void)state;
     reaches("scale zscore hard yes kind pair", "data/wine.csv", "problem");
     reaches("scale zscore pca 0.9 rule ball", "data/wine.csv", "problem");
+    reaches("scale zscore pca auto rule class", "data/wine.csv", "problem");
     reaches("reference fisher-100 rule nearest targets 5", "data/iris.csv", "problem");
     reaches("reference local rule class", "data/iris.csv", "problem");
     reaches("reference local-60 rule class targets 2", "data/segment.csv",

@@ -410,6 +410,67 @@ static void many_rows_are_all_anchors(void **state)
     bdml_plan_free(&plan);
 }
 
+/* Rows that constraints are about the neighbours of. */
+static int64_t anchors_of(const bdml_constraints *c, int64_t n)
+{
+    static bool seen[1 << 16];
+    int64_t count = 0;
+    memset(seen, 0, sizeof seen);
+    for (int64_t t = 0; t < c->m; t++) {
+        int32_t rows[3];
+        if (bdml_constraints_at(c, t, rows) != BDML_OK || rows[0] >= n) return -1;
+        count += !seen[rows[0]];
+        seen[rows[0]] = true;
+    }
+    return count;
+}
+
+/* Of a million rows 3600 are anchors, and so they are in the folds that the choice is made by. */
+static void folds_have_the_anchors_of_the_last_fit(void **state)
+{
+    enum { MANY = 6000, WHOLE = 1000000 };
+    bdml_handle *h = *state;
+    static double x[MANY * D];
+    static int32_t y[MANY];
+    bdml_rng r = bdml_rng_make(8, 0);
+    bdml_plan plan;
+    bdml_fit f;
+    bool wanted[BDML_PLAN_EFFORTS * BDML_PLAN_CAPS] = {false};
+    bdml_sweep w = {.fit = &f, .wanted = wanted};
+
+    for (int i = 0; i < MANY; i++) {
+        y[i] = i % CLASSES;
+        for (int j = 0; j < D; j++) x[i * D + j] = bdml_rng_normal(&r);
+        x[i * D] += y[i];
+    }
+    bdml_training fold = {MANY, D, x, y, CLASSES, NULL, NULL, NULL, NULL}, whole = fold;
+    whole.n = WHOLE;
+    check_ok(h, bdml_plan_make(h, &h->options, &whole, &plan));
+    wanted[plan.caps + 2] = true; /* hard, K = 10 */
+    check_ok(h, bdml_fit_open(h, &plan, &fold, BDML_REFERENCE_NONE, NULL, true, &f));
+    check_ok(h, bdml_sweep_run(&w));
+    int64_t anchors = anchors_of(w.last->c, MANY);
+    check_true(anchors > 3600 * 0.9 && anchors <= 3600); /* a few hold all theirs by the margin */
+    bdml_sweep_free(&w);
+    bdml_fit_close(&f);
+    bdml_plan_free(&plan);
+}
+
+/* Learning in very many columns is told beforehand, unless PCA is asked for or declined, or nothing is chosen. */
+static void wide_data_are_told(void **state)
+{
+    bdml_handle *h = *state;
+    check_true(bdml_plan_is_wide(&h->options, false, 5001, 301));
+    check_true(!bdml_plan_is_wide(&h->options, false, 5000, 301));
+    check_true(!bdml_plan_is_wide(&h->options, false, 5001, 300));
+    check_true(!bdml_plan_is_wide(&h->options, true, 5001, 301));
+    check_ok(h, bdml_set(h, "pca", "0"));
+    check_true(!bdml_plan_is_wide(&h->options, false, 5001, 301));
+    check_ok(h, bdml_set(h, "pca", NULL));
+    check_ok(h, bdml_set(h, "rule", "class"));
+    check_true(!bdml_plan_is_wide(&h->options, false, 5001, 301));
+}
+
 /* Where a candidate is the metric that is mined under, it is not solved a second time. */
 static void what_is_mined_under_is_solved_once(void **state)
 {
@@ -528,6 +589,8 @@ int main(void)
         handle_test(folds_are_repeated_anew),
         handle_test(second_pass_adds_neighbours),
         handle_test(many_rows_are_all_anchors),
+        handle_test(wide_data_are_told),
+        handle_test(folds_have_the_anchors_of_the_last_fit),
         handle_test(what_is_mined_under_is_solved_once),
         handle_test(efforts_far_behind_are_not_solved),
         handle_test(references_are_named),

@@ -22,7 +22,13 @@ enum { ANCHORS_SECOND = 15000 };
 static const double MOST_COMPARED = 3.6e9;
 /* Of an anchor of many: more targets say more than more impostors do; about the margin a random share of many combinations says
  * more than as many of the nearest (docs/recipe.md). */
-enum { TARGETS_OF_MANY = 8, NEAR_OF_MANY = 3, TARGETS_ABOUT = 25, IMPOSTORS_ABOUT = 20, MOST_ABOUT = 16 };
+enum {
+    TARGETS_OF_MANY = 8,
+    NEAR_OF_MANY = 3,
+    TARGETS_ABOUT = 25,
+    IMPOSTORS_ABOUT = 20,
+    MOST_ABOUT = 16
+};
 
 /* ---- points ----------------------------------------------------------------------------------------------- */
 
@@ -97,13 +103,18 @@ static bdml_dataset data_of(const bdml_fit *f, const bdml_rows *points)
 
 /* ---- constraints ------------------------------------------------------------------------------------------ */
 
+double bdml_recipe_anchors(double n)
+{
+    return MOST_COMPARED / n;
+}
+
 /* Many rows. Triplets that a metric of the same weight holds by the margin would not matter: only others are wanted. */
 static void mine_many(const bdml_fit *f, bdml_mining *how)
 {
     const bdml_constraint_options *o = &f->plan->o->constraints;
     double n = (double)f->t->n, first = (double)f->anchors;
     double anchors =
-        o->anchors.automatic ? BDML_MAX(MOST_COMPARED / n, first) : (double)o->anchors.value;
+        o->anchors.automatic ? BDML_MAX(f->plan->anchors, first) : (double)o->anchors.value;
     anchors = BDML_MIN(n, anchors);
     if (f->again == 1 && !f->mined_last) anchors = BDML_MIN(anchors, (double)ANCHORS_SECOND);
     how->anchors = anchors < n ? (int64_t)anchors : 0;
@@ -146,10 +157,11 @@ void bdml_recipe_most(double n, double asked, double *m, double *pairs, double *
         EACH = 300,
         SMALL = 36000,
         NEAREST = TARGETS_OF_MANY * NEAR_OF_MANY,
-        PAIRS = 20 /* of an anchor, 14 to 15 as seen: a pair is shared by triplets, and by its two rows */
+        PAIRS =
+            20 /* of an anchor, 14 to 15 as seen: a pair is shared by triplets, and by its two rows */
     };
     bool large = n > BDML_MANY_ROWS;
-    double anchors = asked > 0.0 ? asked : BDML_MAX(MOST_COMPARED / n, (double)ANCHORS);
+    double anchors = asked > 0.0 ? asked : BDML_MAX(bdml_recipe_anchors(n), (double)ANCHORS);
     anchors = BDML_MIN(n, anchors);
     double small = asked > 0.0 ? 45.0 * anchors : SMALL;
     double second = NEAREST * BDML_MIN(anchors, (double)ANCHORS_SECOND);

@@ -76,6 +76,8 @@ enum { MANY_CLASSES = 10 };
 enum { MANY_ROWS = BDML_MANY_ROWS };
 /* References that are made round by round are too dear, and too dear to be made again by plain loops, beyond these. */
 enum { MANY_COLUMNS = 500 };
+/* More columns than these make the choice of many rows long: its problems have as many dimensions (docs/performance.md). */
+enum { WIDE = 300 };
 /* The best cap grows with the rows. Of more than these the choice sees less than half (part.c), and K = 3, which does as well as larger
  * ones there, is not offered. */
 enum { MOST_FOR_SMALL_CAP = 24000 };
@@ -133,6 +135,7 @@ static bdml_status plan_recipe(bdml_handle *h, const bdml_training *t, bdml_plan
     p->race = true;
     if (bdml_plan_chooses_votes(o, false)) p->votes = BDML_PLAN_VOTES;
     p->large = t->n > MANY_ROWS;
+    p->anchors = bdml_recipe_anchors((double)t->n);
     if (o->train.se_rule.automatic) p->slack = 0.25;
     if (o->train.passes.automatic && !p->large) p->more = 1;
     set_efforts(p, gentle, p->large ? hard_of_many : hard);
@@ -230,6 +233,11 @@ bool bdml_plan_weighs_lengths(const bdml_options *o, bool given, int64_t n)
 {
     bool scale = !o->prepare.scale.given || o->prepare.scale.value == BDML_SCALE_AUTO;
     return n > MANY_ROWS && o->prepare.pca.value > 0.0 && scale && is_open(o, given);
+}
+
+bool bdml_plan_is_wide(const bdml_options *o, bool given, int64_t n, int d)
+{
+    return n > MANY_ROWS && d > WIDE && !o->prepare.pca.given && is_open(o, given);
 }
 
 static bool pairs_are_open(const bdml_options *o)

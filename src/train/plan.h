@@ -210,6 +210,9 @@ typedef struct bdml_plan {
     bool pairs;              /* judged by pairs left out, and not by rows */
     /* many rows: near impostors of all of them or of as many as can be searched for, and triplets about the margin alone */
     bool large;
+    /* Of these, rows that a mining of the last fit looks for the neighbours of. The folds take no more: an effort that needs all
+     * rows as anchors would be better there, and not where it is wanted. */
+    double anchors;
     bool unseen; /* judged by classes left out; the space as it is gives way to evidence alone */
     bool whole;  /* score every candidate on every part: none is dropped on the way */
     bool
@@ -244,6 +247,8 @@ bool bdml_plan_is_stated(const bdml_options *o);
 bool bdml_plan_chooses_votes(const bdml_options *o, bool given);
 /* The recipe on so many rows that it may take them to length 1 before PCA, how to scale being left open. */
 bool bdml_plan_weighs_lengths(const bdml_options *o, bool given, int64_t n);
+/* The recipe on many rows of so many columns that learning in them all takes many minutes, nothing being said of PCA. */
+bool bdml_plan_is_wide(const bdml_options *o, bool given, int64_t n, int d);
 /* The fit on classes can be made of rows that are made when they are asked for. */
 bool bdml_plan_streams(const bdml_handle *h, const bdml_options *o);
 /* The fit can be made of rows that are dealt out to ranks. */
@@ -522,6 +527,8 @@ bdml_status bdml_fit_plan(bdml_handle *h, bdml_plan *plan, const bdml_training *
 bdml_status bdml_fit_lowrank(bdml_handle *h, bdml_plan *plan, const bdml_training *t,
                              bdml_model *model);
 enum { BDML_MANY_ROWS = 5000 };
+/* Rows of n that a mining of the recipe looks for the neighbours of, many rows given (fit.c). */
+double bdml_recipe_anchors(double n);
 /* Constraints and pairs of the recipe's last problem on n rows at most, and the bytes that a fold of the choice takes (fit.c); asked: the
  * setting anchors, 0 where it is left open. */
 void bdml_recipe_most(double n, double asked, double *m, double *pairs, double *choice);

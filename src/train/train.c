@@ -141,6 +141,19 @@ done:
     return status;
 }
 
+/* Said before anything takes long: what would be much shorter. */
+static void tell_wide(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                      const bdml_dataset *data, bool given)
+{
+    if (method->fit != bdml_fit_bdml || !data->y ||
+        !bdml_plan_is_wide(o, given, bdml_spread_total(data->over, data->n), data->d))
+        return;
+    bdml_log(h, BDML_LOG_WARNING,
+             "learning in all %d columns of so many rows takes long; --pca auto learns in the "
+             "leading components that hold 0.9 of the variance, --pca 0 says that all are meant",
+             data->d);
+}
+
 /* Settle scale, main parameter and neighbors, as far as they are open, and train with them. The number of neighbours is
  * said by the choice alone: the setting stays auto. */
 static bdml_status settle_and_train(bdml_handle *h, const bdml_options *o,
@@ -148,6 +161,7 @@ static bdml_status settle_and_train(bdml_handle *h, const bdml_options *o,
                                     const bdml_constraints *given, bdml_model **out)
 {
     bdml_options chosen = *o, own;
+    tell_wide(h, o, method, data, given != NULL);
     if (bdml_auto_wanted(o)) BDML_TRY(bdml_auto_choose(h, &chosen, method, data, given));
     BDML_TRY(bdml_lengths_choose(h, o, method, data, given, &chosen));
     own = chosen;
