@@ -533,6 +533,44 @@ static void efforts_far_behind_are_not_solved(void **state)
 
 /* ---- plans -------------------------------------------------------------------------------------------------- */
 
+/* Chosen of points whose classes are so far apart; solved: candidates that have a score, of those with K > 1. */
+static bdml_candidate choose_apart(bdml_handle *h, double apart, bool whole, int *solved)
+{
+    points p;
+    bdml_plan plan;
+    bdml_selection s;
+    make_points(&p);
+    for (int i = 0; i < N; i++) p.x[(size_t)i * D] += apart * p.y[i];
+    check_ok(h, bdml_plan_make(h, &h->options, &p.t, &plan));
+    plan.whole = whole;
+    check_ok(h, bdml_select(h, &plan, &p.t, &s));
+    bdml_candidate chosen = bdml_candidate_at(&plan, s.chosen);
+    *solved = 0;
+    for (int k = 0; k < s.candidates; k++)
+        *solved += plan.cap[bdml_candidate_at(&plan, k).cap] > 1.0 && !isnan(s.mean[k]);
+    bdml_selection_free(&s);
+    bdml_plan_free(&plan);
+    return chosen;
+}
+
+/* A reference that errs nowhere is taken without a solve, and by the rule over all candidates too. */
+static void what_errs_nowhere_is_taken_at_once(void **state)
+{
+    int solved;
+    bdml_candidate quick = choose_apart(*state, 100.0, false, &solved);
+    assert_int_equal(solved, 0);
+    bdml_candidate slow = choose_apart(*state, 100.0, true, &solved);
+    check_true(solved > 0);
+    check_true(quick.cap == 0 && slow.cap == 0 && quick.reference == slow.reference &&
+               quick.effort == slow.effort);
+    choose_apart(*state, 0.0, false, &solved); /* some rows are on the wrong side */
+    check_true(solved > 0);
+    bdml_handle *h = *state;
+    check_ok(h, bdml_set(h, "distortion", "10")); /* K = 1 is none of the candidates */
+    choose_apart(h, 100.0, false, &solved);
+    check_true(solved > 0);
+}
+
 /* A name that is no reference is told before anything is learned, with all the names there are. */
 static void references_are_named(void **state)
 {
@@ -593,6 +631,7 @@ int main(void)
         handle_test(folds_have_the_anchors_of_the_last_fit),
         handle_test(what_is_mined_under_is_solved_once),
         handle_test(efforts_far_behind_are_not_solved),
+        handle_test(what_errs_nowhere_is_taken_at_once),
         handle_test(references_are_named),
         handle_test(given_settings_are_not_open),
         handle_test(papers_form_leaves_cap_and_weight_open),

@@ -167,13 +167,18 @@ static bdml_scores scores_of(selection *s)
     return (bdml_scores){s->plan, s->done, s->error, ratio, INFINITY, s->rows};
 }
 
-static bdml_status score_to(selection *s, const char *what, int to)
+static void summarise(selection *s)
 {
-    BDML_TRY(run_round(s, what, to));
     bdml_scores scores = scores_of(s);
     bdml_summarise(&scores, s->wanted, s->mean, s->se);
     for (int k = 0; s->scored && k < s->size; k++)
         if (s->wanted[k]) s->scored[k] = s->done;
+}
+
+static bdml_status score_to(selection *s, const char *what, int to)
+{
+    BDML_TRY(run_round(s, what, to));
+    summarise(s);
     return BDML_OK;
 }
 
@@ -333,9 +338,27 @@ void bdml_selection_free(bdml_selection *s)
     *s = (bdml_selection){0};
 }
 
+/* Is there a reference that errs nowhere alone? The rule takes it whatever else is tried: nothing errs less, and no K is smaller. */
+static bool is_settled(const selection *s)
+{
+    bool may = s->plan->race && !s->plan->whole && s->plan->cap[0] == 1.0;
+    for (int r = 0; may && r < s->kinds; r++) {
+        bool errs = false;
+        for (int k = 0; k < s->parts.count; k++)
+            errs |= s->known[(size_t)(k * s->kinds + r) * (size_t)s->width] != 0.0;
+        if (!errs) return true;
+    }
+    return false;
+}
+
 /* Two rounds; a race has one of the first part alone before them, or between them where the first round is that. */
 static bdml_status score_candidates(selection *s)
 {
+    if (is_settled(s)) {
+        s->done = s->parts.count;
+        summarise(s);
+        return BDML_OK;
+    }
     const bdml_parts *p = &s->parts;
     int race[] = {1, BDML_MAX(p->first, 2), p->count}, usual[] = {p->first, p->count};
     const int *end = s->plan->race ? race : usual;
