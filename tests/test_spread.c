@@ -83,13 +83,15 @@ static void ranks_hold_whole_blocks(void **state)
         }
 }
 
-/* Rank k asks for 3 k rows from everywhere, some of them twice; rank 0 for none. */
+/* Rank k asks for 3 k rows from everywhere, some of them twice, and for its own first one, which the rank before it does not have;
+ * rank 0 for none. */
 static void ask(holder *r)
 {
     int64_t row[3 * MOST_RANKS] = {0}, count = 3 * r->comm.rank;
     double got[3 * MOST_RANKS * D];
     for (int64_t i = 0; i < count; i++) row[i] = (i * 397 + r->comm.rank * 31) % N;
     if (count > 1) row[1] = row[0];
+    if (count > 2) row[2] = bdml_spread_first(r->over) % N;
     check_ok(r->h, bdml_spread_fetch(r->h, r->over, D, r->x, D, count, row, got));
     for (int64_t i = 0; i < count; i++)
         assert_memory_equal(got + i * D, all_x + row[i] * D, sizeof *got * D);
