@@ -25,16 +25,30 @@ static void print_line(const char *key, const char *text)
     printf("\n");
 }
 
+static bool all_strings(const json_t *array)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(array, i, item)
+    {
+        if (!json_is_string(item)) return false;
+    }
+    return json_array_size(array) > 0;
+}
+
 /* ["a", "b"] as: a, b */
 static void print_names(const char *key, const json_t *array)
 {
-    size_t i, n = 0, size = 0;
+    size_t i, size = 1;
     json_t *item;
     json_array_foreach(array, i, item) size += json_string_length(item) + 2;
-    char *text = calloc(size + 1, 1);
+    char *text = calloc(size, 1), *to = text;
     if (!text) return;
-    json_array_foreach(array, i, item) n +=
-        (size_t)snprintf(text + n, size + 1 - n, "%s%s", i ? ", " : "", json_string_value(item));
+    json_array_foreach(array, i, item)
+    {
+        if (i) to = stpcpy(to, ", ");
+        to = stpcpy(to, json_string_value(item));
+    }
     print_line(key, text);
     free(text);
 }
@@ -42,7 +56,7 @@ static void print_names(const char *key, const json_t *array)
 static void print_value(const char *key, const json_t *value)
 {
     char number[64];
-    if (json_is_array(value) && json_is_string(json_array_get(value, 0))) {
+    if (all_strings(value)) {
         print_names(key, value);
     } else if (json_is_string(value)) {
         print_line(key, json_string_value(value));
@@ -78,16 +92,12 @@ static void print_description(json_t *description)
 /* The settings that were changed: "pca 8, reference none". */
 static void print_settings(const json_t *settings)
 {
-    char text[CLIENT_ERROR];
-    size_t n = 0;
+    char text[CLIENT_ERROR] = "";
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)settings, key, value)
-    {
-        if (n >= sizeof text) break;
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? ", " : "", key,
-                              json_string_value(value));
-    }
+        client_append(text, sizeof text, "%s%s %s", text[0] ? ", " : "", key,
+                      json_string_value(value) ? json_string_value(value) : "?");
     printf("settings   ");
     cli_wrap(stdout, text, 11, 11);
 }
@@ -114,8 +124,8 @@ static void print_origin(const bdml_model *model, const json_t *o)
 }
 
 /* One screen. */
-static void print_summary(const cli *c, const char *path, const bdml_model *model,
-                          const json_t *description)
+static bdml_status print_summary(cli *c, const char *path, const bdml_model *model,
+                                 const json_t *description)
 {
     const char *data = client_string(description, "data");
     client_print(stdout, "file       %s\n", path);
@@ -127,9 +137,18 @@ static void print_summary(const cli *c, const char *path, const bdml_model *mode
     cli_features_print(c->result);
     putchar('\n');
     cli_say_next(description, path);
-    if (json_object_get(description, "certificate"))
-        client_print(stdout, "           bdml certify %s %s\n", path, data[0] ? data : "DATA");
-    client_print(stdout, "           bdml info %s --all: everything it says of itself\n", path);
+    if (json_object_get(description,
+                        "certificate")) { /* lines to be pasted; the name is the file's word */
+        printf("           bdml certify ");
+        TRY(cli_say_shell_word(c, path));
+        putchar(' ');
+        TRY(cli_say_shell_word(c, data[0] ? data : "DATA"));
+        putchar('\n');
+    }
+    printf("           bdml info ");
+    TRY(cli_say_shell_word(c, path));
+    printf(" --all: everything it says of itself\n");
+    return BDML_OK;
 }
 
 bdml_status cli_info_model(cli *c, const char *path)
@@ -152,7 +171,7 @@ bdml_status cli_info_model(cli *c, const char *path)
     if (metric) GO(cli_features_json(c, model, c->result));
     if (cli_json(c)) goto done;
     if (metric && !c->own[CLI_OPT_ALL].i) {
-        print_summary(c, path, model, description);
+        status = print_summary(c, path, model, description);
         goto done;
     }
     print_line("file", path);

@@ -14,30 +14,12 @@ static bool is_means(const char *name)
     return false;
 }
 
-static bool is_plain(const char *s)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:+@%";
-    return *s && s[strspn(s, plain)] == '\0';
-}
-
-static void shell_word(FILE *f, const char *s)
-{
-    if (is_plain(s)) {
-        fputs(s, f);
-        return;
-    }
-    fputc('\'', f);
-    for (; *s; s++) fputs(*s == '\'' ? "'\\''" : (char[]){*s, '\0'}, f);
-    fputc('\'', f);
-}
-
 bdml_status cli_say_shell_word(cli *c, const char *s)
 {
     bdml_status status = BDML_OK;
     client_memory word;
     GO(client_memory_open(c->h, &word));
-    shell_word(word.f, s);
+    client_shell_word(word.f, s);
     GO(client_memory_close(c->h, &word));
     client_print(stdout, "%s", word.text);
 done:
@@ -54,7 +36,7 @@ bdml_status cli_note_command(cli *c)
     fprintf(f, "bdml %s", c->command->name);
     for (int i = 0; i < c->arguments; i++) {
         fputc(' ', f);
-        shell_word(f, c->argument[i]);
+        client_shell_word(f, c->argument[i]);
     }
     for (int i = 0; i < cli_option_count(); i++) {
         const bdml_option *o = cli_option_at(i);
@@ -67,7 +49,7 @@ bdml_status cli_note_command(cli *c)
             continue;
         }
         fprintf(f, " --%s ", o->name);
-        shell_word(f, own ? own->text : bdml_get(c->h, o->name));
+        client_shell_word(f, own ? own->text : bdml_get(c->h, o->name));
     }
     GO(client_memory_close(c->h, &line));
     cli_put(c->result, "command_line", client_text(line.text));

@@ -80,7 +80,8 @@ bdml_status cli_model_run(cli *c, const char *path, json_t **run)
     json_t *line = json_object_get(c->result, "command_line");
     if (line) cli_put(*run, "command_line", json_incref(line));
     cli_put(*run, "data", client_text(client_string(description, "data")));
-    cli_put(*run, "points", json_integer((json_int_t)client_real(description, "training_points")));
+    cli_put(*run, "points",
+            json_integer(json_integer_value(json_object_get(description, "training_points"))));
     cli_put(*run, "features", json_integer(bdml_model_input_dimension(model)));
     cli_put(*run, "classes", json_integer(bdml_model_classes(model)));
     cli_model_result(model, description, client_real(json_object_get(description, "times"), "fit"),

@@ -58,20 +58,20 @@ void cli_say_choice(const json_t *model)
         return;
     }
     bool late = client_string(chosen, "stopped_by")[0];
-    client_print(stdout, "%s reference %s, distortion at most %g, softness %g, passes %d%s\n",
+    client_print(stdout, "%s reference %s, distortion at most %g, softness %g, passes %.0f%s\n",
                  taken ? "taken over" : "chosen    ", client_string(chosen, "reference"),
                  client_real(chosen, "distortion"), client_real(chosen, "weight"),
-                 (int)client_real(chosen, "passes"), late ? "," : "");
+                 client_real(chosen, "passes"), late ? "," : "");
     if (late) printf("           cut short by the time limit\n");
     if (json_object_get(chosen, "neighbors"))
-        printf("           and %d neighbours that vote\n", (int)client_real(chosen, "neighbors"));
+        printf("           and %.0f neighbours that vote\n", client_real(chosen, "neighbors"));
     if (!json_is_number(json_object_get(chosen, "error"))) return;
     bool retrieval = json_object_get(chosen, "task") != NULL;
     client_print(
         stdout,
-        "error      %.1f %% +- %.1f%s in %d folds of the training %s, which made the choice\n",
+        "error      %.1f %% +- %.1f%s in %.0f folds of the training %s, which made the choice\n",
         client_real(chosen, "error"), client_real(chosen, "standard_error"),
-        retrieval ? " of the five nearest" : "", (int)client_real(chosen, "folds"),
+        retrieval ? " of the five nearest" : "", client_real(chosen, "folds"),
         retrieval ? "classes" : "rows");
     if (!json_object_get(model, "low_rank")) /* there the points Qx are what would be kept */
         say_evidence(json_object_get(chosen, "best_versus_untouched"));

@@ -1,11 +1,27 @@
 # Text files as C strings: cmake -DOUT=FILE.c "-DFILES=name=path,name=path" -P embed.cmake
+# NAME_hash beside each: its SHA-256 in base64, as a page names the script that may run.
+set(_digits "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 string(REPLACE "," ";" _files "${FILES}")
 set(_text "/* Made by cmake/embed.cmake. */\n")
 foreach(_pair ${_files})
   string(REGEX MATCH "^([a-z_]+)=(.+)$" _ "${_pair}")
   set(_name ${CMAKE_MATCH_1})
-  file(READ "${CMAKE_MATCH_2}" _hex HEX)
+  set(_path "${CMAKE_MATCH_2}")
+  file(READ "${_path}" _hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," _bytes "${_hex}")
   string(APPEND _text "extern const char ${_name}[];\nconst char ${_name}[] = {${_bytes}0};\n")
+  file(SHA256 "${_path}" _sum)
+  set(_hash "")
+  foreach(_at RANGE 0 60 6) # three bytes, four digits; of the last three one is not there
+    string(SUBSTRING "${_sum}00" ${_at} 6 _three)
+    foreach(_shift 18 12 6 0)
+      math(EXPR _k "(0x${_three} >> ${_shift}) & 63")
+      string(SUBSTRING "${_digits}" ${_k} 1 _digit)
+      string(APPEND _hash "${_digit}")
+    endforeach()
+  endforeach()
+  string(SUBSTRING "${_hash}" 0 43 _hash)
+  string(APPEND _text
+    "extern const char ${_name}_hash[];\nconst char ${_name}_hash[] = \"${_hash}=\";\n")
 endforeach()
 file(WRITE "${OUT}" "${_text}")

@@ -93,6 +93,24 @@ const char *client_base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+static bool is_plain(const char *s)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:+@%";
+    return *s && s[strspn(s, plain)] == '\0';
+}
+
+void client_shell_word(FILE *f, const char *s)
+{
+    if (is_plain(s)) {
+        fputs(s, f);
+        return;
+    }
+    fputc('\'', f);
+    for (; *s; s++) fputs(*s == '\'' ? "'\\''" : (char[]){*s, '\0'}, f);
+    fputc('\'', f);
+}
+
 bdml_status client_write_file(bdml_handle *h, const char *path, const char *bytes, size_t size)
 {
     bdml_file *file = NULL;

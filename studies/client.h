@@ -65,6 +65,15 @@ bdml_status client_grow(bdml_handle *h, void *array, size_t *capacity, size_t ne
 /* fprintf for people: what %s brings is shown by bdml_visible_text, and its width counts characters. All text
  * of others (names, paths, what files say) goes this way. Returns the characters printed. */
 int client_print(FILE *f, const char *fmt, ...) CLIENT_PRINTF(2, 3);
+/* The same into markup: what %s brings is written by `escape`, whole; numbers that are none become – and ∞. */
+void client_print_markup(FILE *f, void (*escape)(FILE *f, const char *s), const char *fmt,
+                         va_list args) CLIENT_PRINTF(3, 0);
+/* snprintf, and behind the text that is there: what does not fit is left out, by whole characters. */
+void client_format(char *out, size_t size, const char *fmt, ...) CLIENT_PRINTF(3, 4);
+void client_vformat(char *out, size_t size, const char *fmt, va_list args) CLIENT_PRINTF(3, 0);
+void client_append(char *out, size_t size, const char *fmt, ...) CLIENT_PRINTF(3, 4);
+/* A word as a shell reads it: between quotes where it has to be. */
+void client_shell_word(FILE *f, const char *s);
 
 double client_now(void); /* seconds on a clock that never goes back */
 

@@ -1,4 +1,5 @@
-/* print.c - fprintf for people: text of others is shown, never obeyed. */
+/* print.c - fprintf for people: text of others is shown on terminals and in pages, never obeyed; and text cut to a
+ * given room without cutting a character. */
 #include "client.h"
 
 #include <stdlib.h>
@@ -101,14 +102,18 @@ static int print_text(FILE *f, const conversion *c, const char *s)
     return count + pad;
 }
 
-/* Anything but text, by printf itself. */
-static int print_number(FILE *f, const conversion *c, va_list *args)
+/* Anything but text, by printf itself; in markup a number that is none has a sign of its own. */
+static int print_number(FILE *f, bool markup, const conversion *c, va_list *args)
 {
     char fmt[64], width[16] = "", precision[16] = "";
     if (c->width > 0) snprintf(width, sizeof width, "%d", c->width);
     if (c->precision >= 0) snprintf(precision, sizeof precision, ".%d", c->precision);
     snprintf(fmt, sizeof fmt, "%%%s%s%s%s%c", c->flags, width, precision, c->length, c->letter);
-    if (strchr("aAeEfFgG", c->letter)) return fprintf(f, fmt, va_arg(*args, double));
+    if (strchr("aAeEfFgG", c->letter)) {
+        double v = va_arg(*args, double);
+        if (!markup || isfinite(v)) return fprintf(f, fmt, v);
+        return fputs(isnan(v) ? "–" : v > 0.0 ? "∞" : "−∞", f);
+    }
     if (strcmp(c->length, "ll") == 0) return fprintf(f, fmt, va_arg(*args, long long));
     if (strcmp(c->length, "l") == 0) return fprintf(f, fmt, va_arg(*args, long));
     if (strcmp(c->length, "z") == 0) return fprintf(f, fmt, va_arg(*args, size_t));
@@ -116,11 +121,11 @@ static int print_number(FILE *f, const conversion *c, va_list *args)
     return fprintf(f, fmt, va_arg(*args, int));
 }
 
-int client_print(FILE *f, const char *fmt, ...)
+/* escape: what writes the text of others into markup; NULL: it goes to people. */
+static int print_all(FILE *f, void (*escape)(FILE *f, const char *s), const char *fmt,
+                     va_list *args)
 {
     int printed = 0;
-    va_list args;
-    va_start(args, fmt);
     for (const char *p = fmt; *p;) {
         size_t n = strcspn(p, "%");
         fwrite(p, 1, n, f);
@@ -128,16 +133,78 @@ int client_print(FILE *f, const char *fmt, ...)
         p += n;
         if (!*p) break;
         p++;
-        conversion c = read_conversion(&p, &args);
+        conversion c = read_conversion(&p, args);
         if (c.letter == '%') {
             fputc('%', f);
             printed++;
         } else if (c.letter == 's') {
-            printed += print_text(f, &c, va_arg(args, const char *));
+            const char *s = va_arg(*args, const char *);
+            if (escape)
+                escape(f, s ? s : "(null)");
+            else
+                printed += print_text(f, &c, s);
         } else {
-            printed += print_number(f, &c, &args);
+            printed += print_number(f, escape != NULL, &c, args);
         }
     }
+    return printed;
+}
+
+int client_print(FILE *f, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int printed = print_all(f, NULL, fmt, &args);
     va_end(args);
     return printed;
+}
+
+void client_print_markup(FILE *f, void (*escape)(FILE *f, const char *s), const char *fmt,
+                         va_list args)
+{
+    va_list copy;
+    va_copy(copy, args);
+    print_all(f, escape, fmt, &copy);
+    va_end(copy);
+}
+
+/* ---- into a given room ---------------------------------------------------------------------------------- */
+
+/* Without the last character, if the end of the room has cut it. */
+static void drop_part(char *s)
+{
+    size_t n = strlen(s), lead = n;
+    while (lead > 0 && n - lead < MOST_BYTES - 1 && ((unsigned char)s[lead - 1] & 0xC0) == 0x80)
+        lead--;
+    if (lead == 0) return;
+    unsigned char c = (unsigned char)s[lead - 1];
+    size_t whole = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+    if (n - (lead - 1) < whole) s[lead - 1] = '\0';
+}
+
+static void format_at(char *out, size_t size, size_t at, const char *fmt, va_list args)
+{
+    int need = vsnprintf(out + at, size - at, fmt, args);
+    if (need >= 0 && (size_t)need >= size - at) drop_part(out);
+}
+
+void client_format(char *out, size_t size, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    format_at(out, size, 0, fmt, args);
+    va_end(args);
+}
+
+void client_vformat(char *out, size_t size, const char *fmt, va_list args)
+{
+    format_at(out, size, 0, fmt, args);
+}
+
+void client_append(char *out, size_t size, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    format_at(out, size, strlen(out), fmt, args);
+    va_end(args);
 }

@@ -4,11 +4,13 @@
 Class names, feature names and file names with escapes, carriage returns, C1 controls, marks that turn writing round and
 bytes that are no UTF-8, through every command, on a terminal (a pty) and through pipes; and names that a spreadsheet would run.
 """
+import json
 import os
 import pty
 import re
 import subprocess
 import sys
+import zlib
 
 BDML, CHECK, SOURCE = sys.argv[1:4]
 EVIL = b"\x1b]0;owned\x07\x1b[2Jx\ry\xc2\x9b31m\xe2\x80\xae\xffz"
@@ -167,6 +169,33 @@ through_pipe(*options, "--no-csv-safe")
 check(any(x[:1] == b"=" for x in classes("answers.csv")), "predict --no-csv-safe")
 through_pipe("transform", "sheet.bdml", "sheet.csv", "-o", "z.csv", "--csv-safe")
 check(not any(x[:1] in b"=@" for x in classes("z.csv")), "transform --csv-safe", classes("z.csv"))
+
+# ---- a model that says of itself what none does, with the checksum put right
+def forge(source, target, change):
+    with open(source, "rb") as f:
+        old = f.read()
+    size = int.from_bytes(old[16:24], "little")
+    header = json.loads(old[32:32 + size])
+    moved = min(a["offset"] for a in header["arrays"])
+    room = (len(json.dumps(header)) + 1000000) // 64 * 64 + 32  # for what is changed; arrays stand at multiples of 64
+    for a in header["arrays"]:
+        a["offset"] += 32 + room - moved
+    change(header)
+    new = old[:16] + room.to_bytes(8, "little") + bytes(8) + json.dumps(header).encode().ljust(room) + old[moved:-4]
+    new = new[:24] + (len(new) + 4).to_bytes(8, "little") + new[32:]
+    with open(target, "wb") as f:
+        f.write(new + zlib.crc32(new).to_bytes(4, "little"))
+
+
+forge(model, "list.bdml", lambda o: o.update(history=["a"] + [1] * 100000))
+check(b"1" in run("info", "list.bdml", "--all"), "info --all of a list that is no names")
+forge(model, "settings.bdml", lambda o: o.update(settings={"scale": 3, "seed": ["x"], "kind": "\x1b[2J"}))
+run("info", "settings.bdml", shows=b"\\x1b[2J")
+forge(model, "numbers.bdml", lambda o: o.update(training_points="many", selection={"by": "x", "passes": "y"}))
+run("info", "numbers.bdml")
+run("report", "numbers.bdml", "-o", "numbers.html")
+forge(model, "data.bdml", lambda o: o.update(data="x.csv; touch owned", certificate={"status": "optimal"}))
+run("info", "data.bdml", shows=b"certify data.bdml 'x.csv; touch owned'")
 
 # ---- the source: a %s of the command is printed by client_print, but where the text is the program's own
 OURS = {"completion.c", "help.c", "help_formats.c", "json.c", "line.c", "man.c", "settings.c", "spectrum.c", "table.c"}

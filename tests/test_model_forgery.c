@@ -192,11 +192,123 @@ static void scaling_is_made_again(void **state)
     unlink(forged_path());
 }
 
+/* A file that must not load, and why it says so. */
+static void refuse_forgery(bdml_handle *h, const file *f, const char *why)
+{
+    bdml_model *model = NULL;
+    write_file(h, f);
+    check_fails(h, bdml_load_model(h, forged_path(), &model), BDML_ERR_FORMAT, why);
+    assert_null(model);
+}
+
+/* No index, number or shape gets in that a reader of the model would take for memory that is there: certify looked at
+ * them itself, while a training that starts from the model, `bdml drift` and `bdml bound` trusted them. */
+static void nothing_reaches_beyond(void **state)
+{
+    static const char *const indices[] = {"evidence.pair_i", "evidence.pair_j",
+                                          "evidence.target", "evidence.far",
+                                          "evidence.near",   "evidence.dual_constraint"};
+    static const int32_t wrong[] = {-7, INT32_MIN, 1000000, INT32_MAX};
+    static const double lengths[] = {0, -1, NAN}, huge[] = {NAN, INFINITY, 1e151, 1e300};
+    bench b = {.h = *state};
+    open_bench(&b, &forms[4]); /* hinge, with a reference */
+    for (size_t k = 0; k < 6 * 4; k++) {
+        file f = copy_file(&b.honest);
+        array *a = array_named(&f, indices[k / 4]);
+        ((int32_t *)a->cell)[a->rows - 1] = wrong[k % 4];
+        refuse_forgery(b.h, &f, indices[k / 4]);
+        free_file(&f);
+    }
+    for (int columns = 1; columns < 10; columns += 8) { /* 4 are right */
+        file f = copy_file(&b.honest);
+        array *a = array_named(&f, "evidence.reference");
+        a->cell = realloc(a->cell, (size_t)a->rows * 9 * sizeof(double));
+        for (int64_t i = 0; i < 9 * a->rows; i++) ((double *)a->cell)[i] = 0.5;
+        a->columns = columns;
+        refuse_forgery(b.h, &f, "reference does not fit");
+        free_file(&f);
+    }
+    file f = copy_file(&b.honest);
+    array *a = array_named(&f, "evidence.map");
+    a->rows--;
+    refuse_forgery(b.h, &f, "reference does not fit");
+    snprintf(a->name, sizeof a->name, "elsewhere");
+    a->rows++;
+    refuse_forgery(b.h, &f, "reference does not fit");
+    free_file(&f);
+    for (size_t k = 0; k < 3 + 4; k++) {
+        f = copy_file(&b.honest);
+        if (k < 3) {
+            add_array(&f, "map", "shift", 4, 0);
+            ((double *)add_array(&f, "shift", "width", 4, 1)->cell)[2] = lengths[k];
+            json_object_set_new(f.header, "scale", json_string("zscore"));
+        } else {
+            ((double *)array_named(&f, "map")->cell)[5] = huge[k - 3];
+        }
+        refuse_forgery(b.h, &f, k < 3 ? "'width' holds" : "'map' holds");
+        free_file(&f);
+    }
+    f = copy_file(&b.honest);
+    a = array_named(&f, "map");
+    memset(a->cell, 0, bytes_of(a));
+    refuse_forgery(b.h, &f, "its map is zero");
+    free_file(&f);
+    f = copy_file(&b.honest);
+    snprintf(array_named(&f, "labels")->name, NAME, "elsewhere");
+    refuse_forgery(b.h, &f, "labels");
+    free_file(&f);
+    close_bench(&b);
+}
+
+/* A model that speaks of more rows than anyone has: a training starts from its metric, and takes no memory for them. */
+static void rows_that_are_nowhere(void **state)
+{
+    bench b = {.h = *state};
+    bdml_handle *h = NULL;
+    bdml_model *model = NULL;
+    open_bench(&b, &forms[4]);
+    file f = copy_file(&b.honest);
+    json_object_set_new(part(&f, "evidence"), "rows", json_integer((json_int_t)1 << 40));
+    write_file(b.h, &f);
+    check_ok(b.h, bdml_create(&h));
+    check_ok(h, bdml_set(h, "warm", forged_path()));
+    check_ok(h, bdml_train(h, b.data, NULL, &model));
+    bdml_free_model(model);
+    bdml_free(h);
+    free_file(&f);
+    close_bench(&b);
+}
+
+/* What has no end is no model, and is not read to its end. */
+static void what_has_no_end(void **state)
+{
+    bdml_model *model = NULL;
+    check_fails(*state, bdml_load_model(*state, "/dev/zero", &model), BDML_ERR_FORMAT,
+                "not a bdml file");
+}
+
+/* Data at which the metric would leave the range of double precision: said, and no infinity given out. */
+static void images_are_numbers(void **state)
+{
+    bdml_handle *h = *state;
+    const double l[4] = {1e140, 0, 0, 1}, x[4] = {1, 1, 1e20, 1};
+    const int64_t pair[2] = {0, 1};
+    double z[4], distance;
+    bdml_model *model = NULL;
+    check_ok(h, bdml_model_from_map(h, 2, 2, l, 0, &model));
+    check_ok(h, bdml_transform(h, model, 1, x, 2, z));
+    check_fails(h, bdml_transform(h, model, 2, x, 2, z), BDML_ERR_DATA, "row 1 (from 0)");
+    check_fails(h, bdml_distances(h, model, 2, x, 2, 1, pair, &distance), BDML_ERR_DATA,
+                "row 1 (from 0)");
+    bdml_free_model(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(no_lie_is_confirmed),
-        handle_test(scaling_is_made_again),
+        handle_test(no_lie_is_confirmed),    handle_test(scaling_is_made_again),
+        handle_test(nothing_reaches_beyond), handle_test(rows_that_are_nowhere),
+        handle_test(what_has_no_end),        handle_test(images_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,6 +266,13 @@ static void two_caps_are_told_apart(void **state)
     page = page_of(*state, text);
     check_true(strstr(page, "least error, K = 2") && !strstr(page, "the model that was kept"));
     free(page);
+    snprintf(text, sizeof text, "[%.*s, \"reference\": \"<b>\"}, %.*s, \"reference\": \"<i>\"}]",
+             (int)sizeof PATH - 2, PATH, (int)sizeof TRAINING - 2, TRAINING);
+    page = page_of(*state, text);
+    check_true(strstr(page, "the reference is &lt;b&gt;,") &&
+               strstr(page, "relative to &lt;i&gt;"));
+    check_true(!strstr(page, "<i>") && !strstr(page, "<b><"));
+    free(page);
 }
 
 /* The reference alone, and accuracies of pairs, with the difference worked by hand: 3, 5, 4 points. */

@@ -45,7 +45,7 @@ bdml_status bdml_certify_fits(bdml_handle *h, const bdml_model *model, const bdm
             (long long)data->n);
     if (e->claim != BDML_CLAIM_INFEASIBLE && !model->l)
         return bdml_fail(h, BDML_ERR_FORMAT, "the file claims a metric but holds none");
-    if (e->reference && (e->reference_columns != model->d || (model->l && e->map_rows != model->q)))
+    if (!bdml_evidence_fits(e, model->d, model->l ? model->q : 0))
         return bdml_fail(h, BDML_ERR_FORMAT, "the reference does not fit the model");
     if (e->pull == BDML_PULL_WITHIN && !data->y)
         return bdml_fail(h, BDML_ERR_DATA, "the objective needs the class labels of the data");

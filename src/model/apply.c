@@ -42,8 +42,23 @@ static void name_row(bdml_handle *h, const bdml_model *model, int64_t from, int6
         from++;
 }
 
+/* What is larger has no squared distance. row: the numbers of the rows; NULL: from `first` on. */
+static bdml_status check_images(bdml_handle *h, int64_t n, int width, const double *z,
+                                const int64_t *row, int64_t first)
+{
+    for (int64_t k = 0; k < n * width; k++)
+        if (!(fabs(z[k]) <= BDML_LONGEST))
+            return bdml_fail(
+                h, BDML_ERR_DATA,
+                "row %lld (from 0): the model maps it to %g, and beyond %g squared distances are "
+                "no numbers; are these data of the kind that the model was made for?",
+                (long long)(row ? row[k / width] : first + k / width), z[k], BDML_LONGEST);
+    return BDML_OK;
+}
+
+/* row: as in check_images. */
 static bdml_status transform(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
-                             int64_t ld, double *z)
+                             int64_t ld, const int64_t *row, double *z)
 {
     bdml_status status = BDML_OK;
     int64_t block = BDML_MIN(bdml_model_block(h, sizeof(double) * (size_t)model->d), n);
@@ -57,6 +72,7 @@ static bdml_status transform(bdml_handle *h, const bdml_model *model, int64_t n,
         if (status == BDML_ERR_DATA) name_row(h, model, i, i + rows, x, ld);
         if (status != BDML_OK) goto done;
         BDML_GO(bdml_model_map(h, model, rows, prepared, COL(z, model->q, i)));
+        BDML_GO(check_images(h, rows, model->q, COL(z, model->q, i), row ? row + i : NULL, i));
     }
 done:
     free(prepared);
@@ -85,7 +101,7 @@ bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n, c
     if (!h) return BDML_ERR_ARGUMENT;
     BDML_TRY(check_points(h, model, n, x, ld, z));
     BDML_TRY(bdml_la_enter(h));
-    bdml_status status = transform(h, model, n, x, ld, z);
+    bdml_status status = transform(h, model, n, x, ld, NULL, z);
     bdml_la_leave(h);
     return status;
 }
@@ -168,11 +184,12 @@ static void put_part(const pair_block *b, int64_t rows, int width, const double 
                sizeof(double) * (size_t)width);
 }
 
-/* Images of `rows` raw rows of b->x. */
-static bdml_status make_images(bdml_handle *h, const pair_block *b, int64_t rows, double *image)
+/* Images of `rows` raw rows of b->x, those from b->row[r0] on. */
+static bdml_status make_images(bdml_handle *h, const pair_block *b, int64_t r0, int64_t rows,
+                               double *image)
 {
     const bdml_model *m = b->model;
-    if (!b->similar) return transform(h, m, rows, b->x, m->prepare.d_in, image);
+    if (!b->similar) return transform(h, m, rows, b->x, m->prepare.d_in, b->row + r0, image);
     double *x = b->part, *y = b->part + (size_t)rows * (size_t)m->d;
     BDML_TRY(bdml_prepare_apply(h, &m->prepare, rows, b->x, m->prepare.d_in, x));
     put_part(b, rows, m->d, x, m->q, image);
@@ -180,7 +197,7 @@ static bdml_status make_images(bdml_handle *h, const pair_block *b, int64_t rows
     put_part(b, rows, m->d, y, m->q + m->d, image);
     bdml_la_map_rows(h, m->q, m->d, m->l, rows, x, m->d, y, b->ws);
     put_part(b, rows, m->q, y, 0, image);
-    return BDML_OK;
+    return check_images(h, rows, b->width, image, b->row + r0, 0);
 }
 
 static bdml_status map_block(bdml_handle *h, const double *x, int64_t ld, const pair_block *b)
@@ -193,7 +210,7 @@ static bdml_status map_block(bdml_handle *h, const double *x, int64_t ld, const 
             BDML_TRY(bdml_prepare_check(h, p, row, b->row[r0 + r]));
             memcpy(COL(b->x, p->d_in, r), row, sizeof(double) * (size_t)p->d_in);
         }
-        BDML_TRY(make_images(h, b, rows, COL(b->image, b->width, r0)));
+        BDML_TRY(make_images(h, b, r0, rows, COL(b->image, b->width, r0)));
     }
     return BDML_OK;
 }

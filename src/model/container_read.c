@@ -164,6 +164,14 @@ bdml_status bdml_container_from_bytes(bdml_handle *h, const void *bytes, size_t 
     return open_owned(h, copy, size, name, out);
 }
 
+/* False once it is clear that more bytes change nothing: no file of ours, or longer than it says. */
+static bool goes_on(const unsigned char *p, size_t size)
+{
+    size_t magic = sizeof bdml_container_magic;
+    if (memcmp(p, bdml_container_magic, BDML_MIN(size, magic)) != 0) return false;
+    return size < BDML_CONTAINER_FIXED || size <= bdml_get_le(p + 24, 8);
+}
+
 bdml_status bdml_container_load(bdml_handle *h, const char *path, bdml_container **out)
 {
     bdml_status status = BDML_OK;
@@ -181,7 +189,7 @@ bdml_status bdml_container_load(bdml_handle *h, const char *path, bdml_container
         BDML_GO(bdml_grow(h, &file, &capacity, BDML_MAX(size + 1, FIRST_READ), 1));
         got = fread(file + size, 1, capacity - size, f);
         size += got;
-    } while (got > 0);
+    } while (got > 0 && goes_on(file, size)); /* /dev/zero has no end */
     if (ferror(f)) {
         status = bdml_fail(h, BDML_ERR_IO, "%.500s: cannot be read: %s", path, strerror(errno));
         goto done;

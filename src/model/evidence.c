@@ -25,6 +25,12 @@ const char *bdml_claim_scope(const bdml_evidence *e)
     return e->reach == e->R ? "this trace and margin" : "traces below";
 }
 
+bool bdml_evidence_fits(const bdml_evidence *e, int d, int q)
+{
+    if (!e->reference) return true;
+    return e->reference_columns == d && (q > 0 ? e->map_rows == q : !e->map);
+}
+
 void bdml_evidence_free(bdml_evidence *e)
 {
     if (!e) return;
@@ -143,6 +149,28 @@ static bdml_status get_f8(bdml_handle *h, const bdml_container *in, const char *
     return bdml_container_get_f8(h, in, name, length, &columns, out);
 }
 
+/* Whoever reads the evidence, to certify or to go on from it, may use these as they are. */
+static bdml_status check_indices(bdml_handle *h, const char *name, int64_t count,
+                                 const int32_t *index, int64_t least, int64_t end)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (index[k] < least || index[k] >= end)
+            return bdml_fail(h, BDML_ERR_FORMAT,
+                             "the evidence in the file is damaged: %s holds %d, where %lld to %lld "
+                             "are there",
+                             name, (int)index[k], (long long)least, (long long)end - 1);
+    return BDML_OK;
+}
+
+static bdml_status check_finite(bdml_handle *h, const char *name, int64_t count, const double *x)
+{
+    for (int64_t k = 0; x && k < count; k++)
+        if (!isfinite(x[k]))
+            return bdml_fail(h, BDML_ERR_FORMAT, "the evidence in the file is damaged: %s holds %g",
+                             name, x[k]);
+    return BDML_OK;
+}
+
 static bdml_status get_constraints(bdml_handle *h, const bdml_container *in, bdml_constraints *c)
 {
     c->pairs = c->targets = c->m = -1;
@@ -154,6 +182,11 @@ static bdml_status get_constraints(bdml_handle *h, const bdml_container *in, bdm
     BDML_TRY(get_f8(h, in, "evidence.margin", &c->m, &c->margin));
     BDML_TRY(get_f8(h, in, "evidence.weight", &c->m, &c->weight));
     if (c->m < 1) return refuse(h, "there is no constraint");
+    BDML_TRY(check_indices(h, "evidence.pair_i", c->pairs, c->pi, 0, c->n));
+    BDML_TRY(check_indices(h, "evidence.pair_j", c->pairs, c->pj, 0, c->n));
+    BDML_TRY(check_indices(h, "evidence.target", c->targets, c->target, 0, c->pairs));
+    BDML_TRY(check_indices(h, "evidence.far", c->m, c->far, 0, c->pairs));
+    BDML_TRY(check_indices(h, "evidence.near", c->m, c->near, -1, c->pairs));
     for (int64_t t = 0; t < c->m; t++) {
         if (c->margin && !(c->margin[t] >= 0.0 && isfinite(c->margin[t])))
             return refuse(h, "a margin is negative or not finite");
@@ -172,7 +205,9 @@ static bdml_status get_reference(bdml_handle *h, const bdml_container *c, bdml_e
     e->reference_rows = (int)rows;
     e->reference_columns = (int)columns;
     e->map_rows = e->map ? (int)map_rows : 0;
-    return rows > 0 && columns > 0 ? BDML_OK : refuse(h, "the reference is empty");
+    if (rows < 1 || columns < 1) return refuse(h, "the reference is empty");
+    BDML_TRY(check_finite(h, "evidence.reference", rows * columns, e->reference));
+    return check_finite(h, "evidence.map", e->map_rows * rows, e->map);
 }
 
 bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evidence **out)
@@ -191,7 +226,10 @@ bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evid
     e->duals = -1;
     BDML_GO(get_i4(h, c, "evidence.dual_constraint", &e->duals, &e->dual_constraint));
     BDML_GO(get_f8(h, c, "evidence.dual", &e->duals, &e->dual));
-    if (!e->dual) status = refuse(h, "evidence.dual");
+    if (!e->dual) BDML_GO(refuse(h, "evidence.dual"));
+    BDML_GO(check_indices(h, "evidence.dual_constraint", e->duals, e->dual_constraint, 0,
+                          e->constraints->m));
+    status = check_finite(h, "evidence.dual", e->duals, e->dual);
 done:
     if (status == BDML_OK)
         *out = e;

@@ -56,6 +56,8 @@ const char *bdml_claim_name(const bdml_evidence *e);
 double bdml_evidence_gap(const bdml_evidence *e); /* (upper - lower) / |upper| */
 /* "every trace and margin", "this trace and margin", "traces below": what an infeasible claim is about. */
 const char *bdml_claim_scope(const bdml_evidence *e);
+/* Is the reference, if there is one, of d columns, with the map relative to it of q rows? q 0: there is no map. */
+bool bdml_evidence_fits(const bdml_evidence *e, int d, int q);
 void bdml_evidence_free(bdml_evidence *e); /* with what it owns; NULL is fine */
 /* Into and out of a container; *out = NULL when the container has none. */
 bdml_status bdml_evidence_put(bdml_handle *h, const bdml_evidence *e, bdml_container *c);

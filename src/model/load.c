@@ -23,7 +23,16 @@ static bdml_status read_int(bdml_handle *h, const json_t *header, const char *ke
                      (long long)least, (long long)most);
 }
 
-/* An array of finite doubles (widths may be infinite) that must be there exactly when `wanted`. */
+/* Numbers as they are in any model: finite; widths above 0, infinite that of a constant column; of map and points no
+ * larger than training and import let them be, so that squares are numbers. */
+static bool may_hold(const char *name, double v)
+{
+    if (strcmp(name, "width") == 0) return v > 0.0;
+    if (strcmp(name, "map") == 0 || strcmp(name, "points") == 0) return fabs(v) <= BDML_LONGEST;
+    return isfinite(v);
+}
+
+/* An array of such numbers that must be there exactly when `wanted`. */
 static bdml_status read_array(bdml_handle *h, const bdml_container *c, const char *name,
                               int64_t rows, int64_t columns, bool wanted, double **out)
 {
@@ -32,9 +41,8 @@ static bdml_status read_array(bdml_handle *h, const bdml_container *c, const cha
         return bdml_fail(h, BDML_ERR_FORMAT, "damaged model: array '%s' %s", name,
                          wanted ? "is missing" : "does not belong there");
     size_t cells = (size_t)rows * (size_t)BDML_MAX(columns, 1);
-    bool may_be_infinite = strcmp(name, "width") == 0; /* that of a constant column is */
     for (size_t k = 0; *out && k < cells; k++)
-        if (isnan((*out)[k]) || (isinf((*out)[k]) && !may_be_infinite))
+        if (!may_hold(name, (*out)[k]))
             return bdml_fail(h, BDML_ERR_FORMAT, "damaged model: array '%s' holds %g", name,
                              (*out)[k]);
     return BDML_OK;
@@ -59,7 +67,8 @@ static bdml_status read_prepare(bdml_handle *h, const bdml_container *c, const j
     if (p->scale < 0) return damaged(h, "its scaling is unknown");
     if (!json_is_boolean(fill)) return damaged(h, "'fill' must be true or false");
     if (variance && !json_is_number(variance)) return damaged(h, "'pca_variance' must be a number");
-    if (!variance && d_in != d_out) return damaged(h, "its dimensions contradict each other");
+    if (variance ? d_out > d_in : d_in != d_out)
+        return damaged(h, "its dimensions contradict each other");
     p->variance = variance ? json_number_value(variance) : 1.0;
     bool columns = p->scale == BDML_SCALE_ZSCORE || p->scale == BDML_SCALE_MINMAX;
     BDML_TRY(read_array(h, c, "fill", d_in, 0, json_is_true(fill), &p->fill));
@@ -83,7 +92,10 @@ static bdml_status read_map(bdml_handle *h, const bdml_container *c, const json_
     m->q = (int)q;
     m->kappa = json_is_null(kappa) ? INFINITY : json_number_value(kappa);
     if (!(m->kappa >= 1.0)) return damaged(h, "'kappa' must be a number of at least 1, or null");
-    return read_array(h, c, "map", q, m->d, true, &m->l);
+    BDML_TRY(read_array(h, c, "map", q, m->d, true, &m->l));
+    for (size_t k = 0; k < (size_t)q * (size_t)m->d; k++)
+        if (m->l[k] != 0.0) return BDML_OK;
+    return damaged(h, "its map is zero: all distances would be 0");
 }
 
 static bdml_status read_points(bdml_handle *h, const bdml_container *c, const json_t *header,
@@ -94,6 +106,8 @@ static bdml_status read_points(bdml_handle *h, const bdml_container *c, const js
     BDML_TRY(read_array(h, c, "points", n, m->q, n > 0, &m->z));
     rows = n;
     BDML_TRY(bdml_container_get_i4(h, c, "labels", &rows, &columns, &m->y));
+    if ((m->y != NULL) != (n > 0 && m->classes > 0))
+        return damaged(h, "points that are kept have labels where there are classes");
     for (int64_t i = 0; m->y && i < n; i++)
         if (m->y[i] < 0 || m->y[i] >= m->classes) return damaged(h, "a label is of no class");
     m->points = n;
@@ -155,6 +169,8 @@ static bdml_status unpack(bdml_handle *h, bdml_container *c, bdml_model *m)
     BDML_TRY(read_points(h, c, header, m));
     BDML_TRY(read_verification(h, c, header, m));
     BDML_TRY(bdml_evidence_get(h, c, &m->evidence));
+    if (m->evidence && !bdml_evidence_fits(m->evidence, m->d, m->l ? m->q : 0))
+        return damaged(h, "its reference does not fit its map");
     if (!m->l && (!m->evidence || m->evidence->claim != BDML_CLAIM_INFEASIBLE))
         return damaged(h, "it is called a proof and proves nothing");
     m->info = json_incref(header);

@@ -161,9 +161,6 @@ bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const doubl
 }
 
 /* kappa(L'L) = (sigma_max / sigma_min)^2, from L itself: L'L would lose half of the digits. */
-/* The square of a larger number leaves the range of double precision. */
-static const double LONGEST = 1e150;
-
 bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const double *l)
 {
     bdml_status status = BDML_OK;
@@ -184,10 +181,10 @@ bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const d
         status = bdml_fail(h, BDML_ERR_DATA, "the map is zero: all distances would be 0");
         goto done;
     }
-    if (sigma[0] > LONGEST) {
+    if (sigma[0] > BDML_LONGEST) {
         status = bdml_fail(h, BDML_ERR_DATA,
                            "the map stretches by %.3g: beyond %g the metric L'L is not finite",
-                           sigma[0], LONGEST);
+                           sigma[0], BDML_LONGEST);
         goto done;
     }
     double least = q < d ? 0.0 : sigma[d - 1], noise = BDML_MAX(q, d) * DBL_EPSILON * sigma[0];
@@ -418,6 +415,13 @@ bdml_status bdml_model_get_inverse(bdml_handle *h, const bdml_model *model, doub
     BDML_TRY(bdml_la_enter(h));
     bdml_status status = bdml_map_inverse(h, model->d, model->l, inverse);
     bdml_la_leave(h);
+    size_t cells = (size_t)model->d * (size_t)model->d;
+    for (size_t k = 0; status == BDML_OK && k < cells; k++)
+        if (!isfinite(inverse[k]))
+            status = bdml_fail(h, BDML_ERR_DATA,
+                               "the map is so short that its inverse holds %g: it has none in "
+                               "double precision",
+                               inverse[k]);
     return status;
 }
 

@@ -76,6 +76,9 @@ typedef struct bdml_calibration {
     int64_t pairs;
 } bdml_calibration;
 
+/* The square of a larger number leaves the range of double precision. */
+#define BDML_LONGEST 1e150
+
 struct bdml_model {
     bdml_prepare prepare;
     int d, q;     /* prepared dimension; rows of L */

@@ -183,7 +183,8 @@ static bdml_status find_rows(bdml_handle *h, bdml_warm *w)
     const char *told = json_string_value(json_object_get(m->info, "data_fingerprint"));
     char now[24] = "";
 
-    if (w->row) return BDML_OK;
+    /* a file may speak of more rows than it has, and than there are */
+    if (w->row || (then > w->data->n && then != m->points)) return BDML_OK;
     BDML_NEW(h, w->row, then);
     if (then <= w->data->n)
         snprintf(now, sizeof now, "%016" PRIx64, bdml_dataset_fingerprint_of(w->data, then));
@@ -263,6 +264,7 @@ bdml_status bdml_warm_multipliers(bdml_handle *h, const bdml_constraints *c,
         return BDML_OK;
     double scale = s->hard ? 1.0 : (double)e->constraints->m / (double)c->m;
     BDML_GO(find_rows(h, w));
+    if (!w->row) return BDML_OK;
     BDML_GO(known_multipliers(h, w, &list, &count));
     BDML_NEW(h, *y, c->m);
     for (int64_t t = 0; t < c->m; t++) {

@@ -10,6 +10,9 @@ static const double PADDING = 0.04;  /* of the range, at both ends */
 enum { ROBUST_FROM = 40 };           /* fewer values have no quantiles to speak of */
 enum { APART_X = 18, APART_Y = 26 }; /* pixels between ticks, beside the label's own */
 static const double TEXT_SIZE = 12.0;
+/* Between these, differences, ratios and steps of an axis are numbers; smaller ones are 0 in a picture. */
+static const double MOST = 1e140, LEAST = 1e-140;
+static const double AWAY = 1e5; /* pixels: what lies farther out is drawn there */
 
 /* ---- limits --------------------------------------------------------------------------------------- */
 
@@ -17,6 +20,11 @@ static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+bool study_axis_takes(bool log, double v)
+{
+    return fabs(v) <= MOST && (!log || v >= LEAST);
 }
 
 static int64_t gather(const study_plot_panel *p, bool along_x, bool log, double *out)
@@ -30,8 +38,9 @@ static int64_t gather(const study_plot_panel *p, bool along_x, bool log, double 
         for (int64_t i = 0; i < s->n; i++) {
             const double v[] = {along_x ? x[i] : y[i], range ? s->low[i] : (double)NAN,
                                 range ? s->high[i] : (double)NAN};
-            for (int c = 0; c < 3 && isfinite(x[i]) && isfinite(y[i]); c++)
-                if (isfinite(v[c]) && (!log || v[c] > 0.0)) out[n++] = v[c];
+            bool here = study_axis_takes(false, x[i]) && study_axis_takes(false, y[i]);
+            for (int c = 0; c < 3 && here; c++)
+                if (study_axis_takes(log, v[c])) out[n++] = fabs(v[c]) < LEAST ? 0.0 : v[c];
         }
     }
     return n;
@@ -68,7 +77,8 @@ bdml_status study_axis_limits(bdml_handle *h, const study_plot_panel *p, bool al
     double *v = NULL, lo = along_x ? p->x_min : p->y_min, hi = along_x ? p->x_max : p->y_max;
     int64_t most = 0;
     *a = (study_axis){.lo = lo, .hi = hi, .log = along_x ? p->log_x : p->log_y};
-    if (lo < hi) return BDML_OK;
+    if (lo < hi && study_axis_takes(a->log, lo) && study_axis_takes(a->log, hi) && hi - lo > LEAST)
+        return BDML_OK;
     for (int k = 0; k < p->series_count; k++) most += 3 * p->series[k].n;
     NEW(h, v, MAX(most, 1));
     int64_t n = gather(p, along_x, a->log, v);
@@ -79,7 +89,7 @@ bdml_status study_axis_limits(bdml_handle *h, const study_plot_panel *p, bool al
     a->lo = v[0];
     a->hi = v[n - 1];
     if (p->robust > 0.0 && !a->log) trim(v, n, p->robust, &a->lo, &a->hi);
-    bool from_zero = along_x ? p->x_from_zero : p->y_from_zero;
+    bool from_zero = (along_x ? p->x_from_zero : p->y_from_zero) && v[0] >= 0.0;
     if (from_zero) a->lo = 0.0;
     widen(a);
     if (from_zero) a->lo = 0.0;
@@ -108,7 +118,8 @@ double study_axis_at(const study_axis *a, double v)
 {
     double share =
         a->log ? (log(v) - log(a->lo)) / (log(a->hi) - log(a->lo)) : (v - a->lo) / (a->hi - a->lo);
-    return a->from + share * (a->to - a->from);
+    double at = a->from + share * (a->to - a->from);
+    return MAX(-AWAY, MIN(at, AWAY));
 }
 
 bool study_axis_holds(const study_axis *a, double v)

@@ -23,7 +23,10 @@ bdml_status study_axis_limits(bdml_handle *h, const study_plot_panel *p, bool al
 /* Round numbers between the ends, whose labels do not touch; from and to are known. */
 void study_axis_ticks(study_axis *a, bool along_x);
 
-double study_axis_at(const study_axis *a, double v); /* in pixels */
+/* A number that a picture shows: finite, and its square too; on a logarithmic axis no smaller than such a one. Others
+ * are left out, as what is not finite is. */
+bool study_axis_takes(bool log, double v);
+double study_axis_at(const study_axis *a, double v); /* in pixels, some thousands at most */
 bool study_axis_holds(const study_axis *a, double v);
 double study_text_width(const char *text, double size); /* about, in pixels */
 

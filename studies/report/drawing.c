@@ -62,7 +62,7 @@ const char *study_drawing_text(study_drawing *d, const char *fmt, ...)
     char *text = d->text[d->texts++];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, DRAWING_TEXT, fmt, args);
+    client_vformat(text, DRAWING_TEXT, fmt, args);
     va_end(args);
     return text;
 }

@@ -84,10 +84,12 @@ static bool learned(const json_t *run, double lambda[3])
     size_t n = json_array_size(list);
     double first = json_number_value(json_array_get(list, 0));
     while (n > 0 && !(json_number_value(json_array_get(list, n - 1)) > 1e-12 * first)) n--;
-    if (n < 2) return false;
-    lambda[0] = first;
-    lambda[1] = json_number_value(json_array_get(list, (n - 1) / 2));
-    lambda[2] = json_number_value(json_array_get(list, n - 1));
+    if (n < 2 || !(first > 0.0)) return false;
+    lambda[0] = 1.0;
+    lambda[1] = json_number_value(json_array_get(list, (n - 1) / 2)) / first;
+    lambda[2] = json_number_value(json_array_get(list, n - 1)) / first;
+    if (!(lambda[1] <= 1.0 && lambda[1] >= lambda[2]))
+        return false; /* not the order of a spectrum */
     double unit = cbrt(lambda[0] * lambda[1] * lambda[2]);
     for (int j = 0; j < 3; j++) lambda[j] /= unit;
     return true;
@@ -105,7 +107,7 @@ bdml_status study_draw_ellipsoids(const json_t *run, study_drawing *d)
     d->plot.columns = 2;
     d->plot.width = 640;
     d->plot.height = 440;
-    snprintf(
+    client_format(
         d->alt, sizeof d->alt,
         "Ellipsoids x'Mx = 1. (a) and (c) have the same logDet, about 3.5, (b) and (c) the same "
         "F-norm, about 7.2, yet their condition numbers are 100, 23 and 3.8%s",

@@ -36,7 +36,7 @@ bdml_status study_draw_errors(const json_t *run, study_drawing *d)
     study_plot_panel *panel = study_drawing_panel(d);
     study_plot_series *s = study_drawing_series(d, STUDY_PLOT_BARS, n, true);
     if (!s) return BDML_ERR_MEMORY;
-    int used = snprintf(d->alt, sizeof d->alt, "%s:", m->words);
+    client_format(d->alt, sizeof d->alt, "%s:", m->words);
     for (int i = 0; i < n; i++) {
         const json_t *row = json_array_get(methods, (size_t)i);
         double mean = client_real(row, m->mean), spread = client_real(row, m->spread);
@@ -46,9 +46,7 @@ bdml_status study_draw_errors(const json_t *run, study_drawing *d)
         ((double *)s->low)[i] = mean - spread;
         ((double *)s->high)[i] = mean + spread;
         d->name[i] = study_drawing_text(d, "%s", client_string(row, "method"));
-        if (used >= 0 && used < (int)sizeof d->alt)
-            used += snprintf(d->alt + used, sizeof d->alt - (size_t)used, "%s %s %.2f",
-                             i ? "," : "", d->name[i], mean);
+        client_append(d->alt, sizeof d->alt, "%s %s %.2f", i ? "," : "", d->name[i], mean);
     }
     panel->x_label = m->label;
     if (m == &measures[0]) panel->x_from_zero = true;

@@ -19,17 +19,14 @@ bdml_status study_draw_features(const json_t *run, study_drawing *d)
     study_plot_panel *panel = study_drawing_panel(d);
     study_plot_series *s = study_drawing_series(d, STUDY_PLOT_COLUMNS, n, false);
     if (!s) return BDML_ERR_MEMORY;
-    int used =
-        snprintf(d->alt, sizeof d->alt, "Share of each feature in squared distances, in %%:");
+    client_format(d->alt, sizeof d->alt, "Share of each feature in squared distances, in %%:");
     for (int i = 0; i < n; i++) {
         const char *name = json_string_value(json_array_get(about(run, "name"), (size_t)i));
         d->name[i] = name ? name : "?";
         study_series_x(s)[i] =
             100.0 * json_number_value(json_array_get(about(run, "weight"), (size_t)i));
         study_series_y(s)[i] = i + 1;
-        if (used < (int)sizeof d->alt)
-            used += snprintf(d->alt + used, sizeof d->alt - (size_t)used, "%s %s %.1f",
-                             i ? "," : "", d->name[i], s->x[i]);
+        client_append(d->alt, sizeof d->alt, "%s %s %.1f", i ? "," : "", d->name[i], s->x[i]);
     }
     panel->x_label = "share of squared distances, %";
     panel->x_from_zero = true;

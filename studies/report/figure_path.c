@@ -88,7 +88,7 @@ bdml_status study_draw_bracket(const json_t *run, study_drawing *d)
     panel->y_label = "objective";
     panel->log_x = true;
     panel->log_y = spread(upper) > LOG_FROM;
-    snprintf(d->alt, sizeof d->alt, "The proven bracket on the optimum at each K.");
+    client_format(d->alt, sizeof d->alt, "The proven bracket on the optimum at each K.");
     return BDML_OK;
 }
 
@@ -101,7 +101,7 @@ bdml_status study_draw_path(const json_t *run, study_drawing *d)
                                        client_base_name(client_string(run, "data")), verdict);
     TRY(study_path_errors(d, run));
     TRY(study_draw_bracket(run, d));
-    snprintf(
+    client_format(
         d->alt, sizeof d->alt,
         "Left: k-NN error against the distortion relative to the reference; the test error %s; "
         "cross-validation errs least at K = %g. Right: the proven bracket on the optimum at each "

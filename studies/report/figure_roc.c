@@ -43,9 +43,10 @@ bdml_status study_draw_roc(const json_t *run, study_drawing *d)
     panel->x_max = panel->y_max = 1.0;
     d->plot.width = 520;
     d->plot.height = 520;
-    snprintf(d->alt, sizeof d->alt,
-             "ROC curves of %zu methods: share of same pairs accepted against share of different "
-             "pairs accepted.",
-             i);
+    client_format(
+        d->alt, sizeof d->alt,
+        "ROC curves of %zu methods: share of same pairs accepted against share of different "
+        "pairs accepted.",
+        i);
     return BDML_OK;
 }

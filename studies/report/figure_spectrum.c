@@ -54,13 +54,12 @@ bdml_status study_draw_spectrum(const json_t *run, study_drawing *d)
     panel->x_label = "eigenvalue number";
     panel->y_label = "eigenvalue of M over the largest";
     panel->log_y = MAX(ratio, second) > 10.0;
-    int used = snprintf(d->alt, sizeof d->alt,
-                        "Eigenvalues of M over the largest: the smallest is %.3g on the prepared "
-                        "points",
-                        1.0 / ratio);
-    if (relative && used > 0)
-        snprintf(d->alt + used, sizeof d->alt - (size_t)used,
-                 ", %.3g relative to the reference, where distortion is capped", 1.0 / second);
+    client_format(d->alt, sizeof d->alt,
+                  "Eigenvalues of M over the largest: the smallest is %.3g on the prepared points",
+                  1.0 / ratio);
+    if (relative)
+        client_append(d->alt, sizeof d->alt,
+                      ", %.3g relative to the reference, where distortion is capped", 1.0 / second);
     return BDML_OK;
 }
 
@@ -101,7 +100,7 @@ bdml_status study_draw_history(const json_t *run, study_drawing *d)
     panel->robust = EARLY;
     panel->x_label = "iterations";
     panel->y_label = "objective";
-    snprintf(
+    client_format(
         d->alt, sizeof d->alt,
         "The bracket on the optimum against iterations of the solver; it ends at [%.6g, %.6g].",
         lower->y[lower->n - 1], upper->y[upper->n - 1]);

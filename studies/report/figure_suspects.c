@@ -57,8 +57,8 @@ bdml_status study_draw_suspects(const json_t *run, study_drawing *d)
     panel->name = d->name;
     d->plot.width = 440;
     d->plot.height = 60 + 20 * shown;
-    snprintf(d->alt, sizeof d->alt,
-             "The rows that weigh most in the contradiction, first of all %s.",
-             shown ? d->name[0] : "none");
+    client_format(d->alt, sizeof d->alt,
+                  "The rows that weigh most in the contradiction, first of all %s.",
+                  shown ? d->name[0] : "none");
     return BDML_OK;
 }

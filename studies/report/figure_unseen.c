@@ -106,7 +106,7 @@ bdml_status study_draw_unseen(const json_t *run, study_drawing *d)
         client_base_name(client_string(run, "data")), split_of(run));
     const study_plot_series *seen = curve[0][0], *unseen = curve[0][1];
     int64_t last = seen->n - 1;
-    snprintf(
+    client_format(
         d->alt, sizeof d->alt,
         "Recall@1 and mAP@R against the distortion cap K, from %g to %g: recall@1 on the "
         "%s trained on goes from %.1f %% to %.1f %%, on those not seen from %.1f %% to %.1f %%.",

@@ -36,14 +36,14 @@ bdml_status study_view_notes(study_drawing *d, const json_t *view)
         const char *label = json_string_value(
             json_array_get(json_object_get(view, "classes"), (size_t)MAX(class, 0)));
         char *note = study_drawing_note(d, (int64_t)i);
-        int used = snprintf(note, DRAWING_NOTE, "row %lld%s%s",
-                            (long long)json_integer_value(json_array_get(row, i)),
-                            label ? ", class " : "", label ? label : "");
+        client_format(note, DRAWING_NOTE, "row %lld%s%s",
+                      (long long)json_integer_value(json_array_get(row, i)),
+                      label ? ", class " : "", label ? label : "");
         const json_t *values = json_array_get(json_object_get(view, "value"), i);
-        for (size_t k = 0; k < json_array_size(names) && used < DRAWING_NOTE; k++) {
+        for (size_t k = 0; k < MIN(json_array_size(names), DRAWING_NOTE); k++) {
             const char *name = json_string_value(json_array_get(names, k));
-            used += snprintf(note + used, (size_t)(DRAWING_NOTE - used), "\n%s %.4g",
-                             name ? name : "?", json_number_value(json_array_get(values, k)));
+            client_append(note, DRAWING_NOTE, "\n%s %.4g", name ? name : "?",
+                          json_number_value(json_array_get(values, k)));
         }
     }
     return BDML_OK;
@@ -124,7 +124,7 @@ bdml_status study_draw_view(const json_t *run, study_drawing *d)
                           "under the learned metric"))
         return BDML_ERR_MEMORY;
     d->page_data = view_data;
-    snprintf(
+    client_format(
         d->alt, sizeof d->alt,
         "%zu points of %zu classes in their two leading principal directions: left as prepared, "
         "right mapped by L.",

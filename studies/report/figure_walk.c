@@ -108,14 +108,12 @@ static json_t *step_data(const json_t *run, const json_t *step)
     const json_t *row = row_of(run, step);
     char words[192];
     json_t *o = json_object();
-    int used = snprintf(words, sizeof words, "K = %g: test error %.2f %%",
-                        client_real(step, "distortion"), client_real(row, "test_error"));
+    client_format(words, sizeof words, "K = %g: test error %.2f %%",
+                  client_real(step, "distortion"), client_real(row, "test_error"));
     if (!isnan(client_real(row, "test_se")))
-        used += snprintf(words + used, sizeof words - (size_t)used, " ± %.2f",
-                         client_real(row, "test_se"));
-    snprintf(words + used, sizeof words - (size_t)used,
-             ", cross-validation %.2f %%, training %.2f %%", client_real(row, "validation_error"),
-             client_real(row, "train_error"));
+        client_append(words, sizeof words, " ± %.2f", client_real(row, "test_se"));
+    client_append(words, sizeof words, ", cross-validation %.2f %%, training %.2f %%",
+                  client_real(row, "validation_error"), client_real(row, "train_error"));
     json_object_set_new(o, "words", client_text(words));
     copy(o, "kappa", row);
     copy(o, "distortion", step);
@@ -163,7 +161,7 @@ bdml_status study_draw_walk(const json_t *run, study_drawing *d)
     d->plot.width = 720;
     d->plot.height = 600;
     d->page_data = walk_data;
-    snprintf(
+    client_format(
         d->alt, sizeof d->alt,
         "At K = %g, which cross-validation chose: k-NN error against distortion, eigenvalues of "
         "the metric relative to the reference, and %zu points before and after.",

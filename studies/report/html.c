@@ -15,7 +15,7 @@ void study_html_printf(study_html *p, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vfprintf(p->f, fmt, args);
+    client_print_markup(p->f, study_escape, fmt, args);
     va_end(args);
 }
 

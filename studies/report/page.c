@@ -75,11 +75,18 @@ static void heading(study_html *p, const char *text, bool across)
 static void sentence(study_html *p, const char *text)
 {
     fputs("<p>", p->f);
-    for (const char *s = text; *s; s++) {
-        char letter[2] = {s == text && *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A') : *s, '\0'};
-        bool sign = s[0] == '+' && s[1] == '-';
-        study_html_text(p, sign ? "±" : letter);
-        s += sign;
+    for (const char *s = text; *s;) {
+        char part[128]; /* as much as fits, up to the next sign */
+        const char *sign = strstr(s, "+-");
+        client_format(part, sizeof part, "%.*s", (int)MIN(sign ? sign - s : 512, 512), s);
+        s += strlen(part);
+        if (part[0] >= 'a' && part[0] <= 'z' && s - strlen(part) == text)
+            part[0] = (char)(part[0] - 'a' + 'A');
+        study_html_text(p, part);
+        if (s == sign) {
+            study_html_text(p, "±");
+            s += 2;
+        }
     }
     fputs(*text ? ".</p>\n" : "</p>\n", p->f);
 }
@@ -175,7 +182,7 @@ static bdml_status write_training(study_html *p, const json_t *run)
             : isnan(client_real(run, "upper")) ? "The metric"
                                                : "The certificate",
             false);
-    study_page_certificate(p, run);
+    TRY(study_page_certificate(p, run));
     if (study_is_infeasible(run)) {
         heading(p, "Rows to look at first", false);
         TRY(picture(p, "suspects", run,
@@ -267,10 +274,12 @@ static bdml_status write_page(study_html *p, const json_t *runs)
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
-          /* what is not in the file is not asked for, whatever a name in the data may say */
+          /* what is not in the file is not asked for, and no script but page.js runs, whatever a
+           * name in the data may say */
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-          "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>bdml: ",
+          "base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-",
           p->f);
+    fprintf(p->f, "%s'\">\n<title>bdml: ", study_page_script_hash);
     study_html_text(p, *data ? data : "report");
     fprintf(
         p->f,
@@ -281,7 +290,7 @@ static bdml_status write_page(study_html *p, const json_t *runs)
     TRY(write_body(p, runs));
     fprintf(
         p->f,
-        "</section>\n</main>\n<footer>bdml %s</footer>\n<script>\n%s</script>\n</body>\n</html>\n",
+        "</section>\n</main>\n<footer>bdml %s</footer>\n<script>%s</script>\n</body>\n</html>\n",
         bdml_version(), study_page_script);
     return BDML_OK;
 }

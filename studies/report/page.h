@@ -14,7 +14,7 @@ typedef struct study_html {
 
 void study_html_text(study_html *p, const char *s); /* escaped */
 void study_html_printf(study_html *p, const char *fmt, ...)
-    CLIENT_PRINTF(2, 3); /* as it stands, numbers with a point */
+    CLIENT_PRINTF(2, 3); /* the format as it stands, escaped what %s brings; no number: – or ∞ */
 void study_html_number(study_html *p, const char *fmt,
                        double v); /* a dash for NaN, ∞ for infinity */
 /* A plot inside a page: <figure> with its panels, one key for all, and a caption. */
@@ -24,8 +24,9 @@ bdml_status study_html_plot(bdml_handle *h, FILE *f, const study_plot *plot, con
 /* Data for the script of the page, inside the element they belong to; takes over `data`. */
 bdml_status study_html_data(bdml_handle *h, FILE *f, json_t *data);
 
-extern const char study_page_style[];  /* page.css */
-extern const char study_page_script[]; /* page.js */
+extern const char study_page_style[];       /* page.css */
+extern const char study_page_script[];      /* page.js */
+extern const char study_page_script_hash[]; /* SHA-256 of it, base64 */
 
 /* ---- results of all runs together (page.c) ------------------------------------------------------------ */
 
@@ -56,7 +57,7 @@ void study_page_methods(study_html *p, const json_t *run);
 const json_t *
 study_page_confused(const json_t *run); /* the method whose confusions are shown, or NULL */
 void study_page_confusion(study_html *p, const json_t *run);
-void study_page_certificate(study_html *p, const json_t *run);
+bdml_status study_page_certificate(study_html *p, const json_t *run);
 void study_page_directions(study_html *p, const json_t *run);
 void study_page_contradictions(study_html *p, const json_t *run);
 void study_page_settings(study_html *p, const json_t *runs);

@@ -195,7 +195,21 @@ static void entry(study_html *p, const char *term, const json_t *run, const char
     fputs("</dd>\n", p->f);
 }
 
-void study_page_certificate(study_html *p, const json_t *run)
+/* A word of a line that is there to be pasted into a shell. */
+static bdml_status word(study_html *p, const char *s)
+{
+    bdml_status status = BDML_OK;
+    client_memory m;
+    GO(client_memory_open(p->h, &m));
+    client_shell_word(m.f, s);
+    GO(client_memory_close(p->h, &m));
+    study_html_text(p, m.text);
+done:
+    client_memory_free(&m);
+    return status;
+}
+
+bdml_status study_page_certificate(study_html *p, const json_t *run)
 {
     const json_t *spectrum = json_object_get(run, "spectrum");
     const char *file = client_string(run, study_is_infeasible(run) ? "proof_file" : "model");
@@ -220,15 +234,16 @@ void study_page_certificate(study_html *p, const json_t *run)
     entry(p, "logDet of M", spectrum, "log_det", "%.4g");
     entry(p, "F-norm of M", spectrum, "frobenius", "%.4g");
     fputs("</dl>\n", p->f);
-    if (!*file || !*client_string(run, "data")) return;
+    if (!*file || !*client_string(run, "data")) return BDML_OK;
     fputs(
         "<p class=\"soft\">Check it with code that shares nothing with the solver:</p>\n<pre>bdml "
         "certify ",
         p->f);
-    study_html_text(p, file);
+    TRY(word(p, file));
     fputs(" ", p->f);
-    study_html_text(p, client_string(run, "data"));
+    TRY(word(p, client_string(run, "data")));
     fputs("</pre>\n", p->f);
+    return BDML_OK;
 }
 
 /* ---- directions ------------------------------------------------------------------------------------------ */

@@ -7,9 +7,33 @@ enum { LETTER = 12, TITLE_LETTER = 14 };
 enum { TITLE_ROOM = 26, LABEL_ROOM = 20, TICK_ROOM = 20, EDGE = 14, NOTE_ROOM = 16 };
 static const double NAMES_MOST = 0.4; /* of the width, that names beside the axis may take */
 
+/* Bytes of the character at s that UTF-8 and XML both allow; 0: there is none. */
+static int length_of(const char *s)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *u = (const unsigned char *)s;
+    if (u[0] < 0x80) return 1;
+    int n = u[0] >> 5 == 6 ? 2 : u[0] >> 4 == 14 ? 3 : u[0] >> 3 == 30 ? 4 : 0;
+    uint32_t c = n ? u[0] & (0x7fu >> n) : 0;
+    for (int k = 1; k < n; k++) {
+        if ((u[k] & 0xc0) != 0x80) return 0; /* also at the end of the text */
+        c = c << 6 | (u[k] & 0x3f);
+    }
+    bool surrogate = c >= 0xd800 && c <= 0xdfff, none = c == 0xfffe || c == 0xffff;
+    return n && c >= least[n] && c <= 0x10ffff && !surrogate && !none ? n : 0;
+}
+
+/* Foreign text in element or attribute, so that SVG stays well-formed XML: controls become blanks, what is no
+ * character becomes U+FFFD. */
 void study_escape(FILE *f, const char *s)
 {
     for (; *s; s++) {
+        int n = length_of(s);
+        if (n != 1) {
+            fwrite(n ? s : "\xef\xbf\xbd", 1, n ? (size_t)n : 3, f);
+            s += MAX(n, 1) - 1;
+            continue;
+        }
         switch (*s) {
         case '<':
             fputs("&lt;", f);
@@ -24,7 +48,7 @@ void study_escape(FILE *f, const char *s)
             fputs("&quot;", f);
             break;
         default:
-            fputc((unsigned char)*s < ' ' && *s != '\n' ? ' ' : *s, f);
+            fputc((*s < ' ' && *s != '\n') || *s == 0x7f ? ' ' : *s, f);
         }
     }
 }
@@ -47,7 +71,8 @@ static void make_equal(svg_layout *l)
     double ux = fabs(l->x.to - l->x.from) / (l->x.hi - l->x.lo);
     double uy = fabs(l->y.to - l->y.from) / (l->y.hi - l->y.lo);
     study_axis *a = ux > uy ? &l->x : &l->y;
-    double half = 0.5 * (a->hi - a->lo) * MAX(ux, uy) / MIN(ux, uy), middle = 0.5 * (a->lo + a->hi);
+    double half = 0.5 * (a->hi - a->lo) * (MAX(ux, uy) / MIN(ux, uy)),
+           middle = 0.5 * (a->lo + a->hi);
     a->lo = middle - half;
     a->hi = middle + half;
 }
@@ -89,7 +114,7 @@ static void text(const svg_layout *l, double x, double y, const char *more, cons
 static void write_name(const svg_layout *l, double y, const char *name)
 {
     char cut[128], shown[sizeof cut + 4];
-    snprintf(cut, sizeof cut, "%s", name);
+    client_format(cut, sizeof cut, "%s", name);
     while (*cut && study_text_width(cut, LETTER) > NAMES_MOST * l->width) {
         size_t end = strlen(cut) - 1; /* of a character of several bytes, all */
         while (end > 0 && ((unsigned char)cut[end] & 0xc0) == 0x80) end--;
@@ -138,8 +163,7 @@ static void write_frame(const svg_layout *l)
 
 static void write_mark(const svg_layout *l, const study_plot_mark *mark)
 {
-    if (!isfinite(mark->x) || (l->x.log && mark->x <= 0.0) || !study_axis_holds(&l->x, mark->x))
-        return;
+    if (!study_axis_takes(l->x.log, mark->x) || !study_axis_holds(&l->x, mark->x)) return;
     double at = study_axis_at(&l->x, mark->x);
     fputs("<g class=\"mark\">", l->f);
     study_svg_line(l, at, l->y.from, at, l->y.to);

@@ -8,13 +8,14 @@ static const double POINT = 3.2, NODE = 3.6, BAR = 0.36; /* radii; half a bar's 
 static bool shown(const study_plot_series *s, int64_t i)
 {
     bool range = study_plot_ranges_along(s) != 0;
-    return isfinite(s->x[i]) && isfinite(s->y[i]) &&
-           (!range || (isfinite(s->low[i]) && isfinite(s->high[i])));
+    return study_axis_takes(false, s->x[i]) && study_axis_takes(false, s->y[i]) &&
+           (!range || (study_axis_takes(false, s->low[i]) && study_axis_takes(false, s->high[i])));
 }
 
 static bool placed(const svg_layout *l, const study_plot_series *s, int64_t i)
 {
-    return shown(s, i) && (!l->x.log || s->x[i] > 0.0) && (!l->y.log || s->y[i] > 0.0);
+    return shown(s, i) && study_axis_takes(l->x.log, s->x[i]) &&
+           study_axis_takes(l->y.log, s->y[i]);
 }
 
 /* What a point says when it is pointed at. */
