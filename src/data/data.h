@@ -224,7 +224,7 @@ bdml_status bdml_labels_from_binary(bdml_handle *h, bdml_input *in, int format, 
 int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE]);
 /* The column called class, label, target or y (in this order of preference, case ignored; the last
  * one of equals), or -1. */
-int bdml_label_by_word(int columns, char *const *names);
+bdml_status bdml_label_by_word(bdml_handle *h, int columns, char *const *names, int *label);
 /* "; did you mean NAME?" of these columns, or ""; names may be NULL. */
 const char *bdml_column_meant(const char *word, int columns, char *const *names,
                               char out[BDML_MEANT_SIZE]);
