@@ -336,6 +336,40 @@ static void test_many_columns(void **state)
     free(text);
 }
 
+/* Whoever goes over a file, and whatever for, is stopped in it: for its largest index, for all words, for labels, past comments. */
+static void test_long_files(void **state)
+{
+    enum { LENGTH = 1 << 22, LEAST = 10 };
+    bdml_handle *h = *state;
+    static const struct {
+        const char *name, *head, *line, *setting[2];
+    } files[] = {
+        {"l.svm", "", "1 1:5 2:6\n2 1:7 3:8\n", {"label", "auto"}},
+        {"w.csv", "a,b,class\n", "1,red,p\n2,blue,q\n", {"encode", "onehot"}},
+        {"c.csv", "", "# nothing\n", {"label", "auto"}},
+    };
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        asking a = {.h = h};
+        bdml_source *s;
+        char *text = malloc(LENGTH + 64);
+        size_t n = (size_t)sprintf(text, "%s", files[k].head);
+        while (n < LENGTH) n += (size_t)sprintf(text + n, "%s", files[k].line);
+        n += (size_t)sprintf(text + n, "%s", *files[k].head ? "" : "1 1:2\n");
+        const char *path = write_bytes(files[k].name, text, n);
+        set(h, files[k].setting[0], files[k].setting[1]);
+        bdml_set_progress(h, ask, &a);
+        check_ok(h, bdml_source_open(h, &h->options.input, path, NULL, &s));
+        bdml_source_close(s);
+        check_true(a.calls >= LEAST);
+        a = (asking){.h = h, .stop_at = LEAST};
+        check_fails(h, bdml_source_open(h, &h->options.input, path, NULL, &s), BDML_ERR_CANCELLED,
+                    "stopped on request during: reading");
+        bdml_set_progress(h, NULL, NULL);
+        unlink(path);
+        free(text);
+    }
+}
+
 /* One field may be as long as a line: what goes over it in one piece asks before and after. */
 static void test_long_field(void **state)
 {
@@ -369,6 +403,7 @@ int main(void)
         handle_test(test_words_that_recur),
         handle_test(test_many_columns),
         handle_test(test_long_field),
+        handle_test(test_long_files),
         handle_test(test_index),
         handle_test(test_row_names),
         handle_test(test_lists),
