@@ -261,12 +261,155 @@ static void test_words(void **state)
     bdml_free_dataset(data);
 }
 
+/* Words that come again below are data, but where they stand above all columns of numbers. */
+static void test_words_that_recur(void **state)
+{
+    bdml_handle *h = *state;
+    must_refuse(h, "r.csv", "a,b,y\n1,2,x\n3,4,y\noops,5,x\n", BDML_ERR_DATA,
+                "line 4, column 1 (a): 'oops' is not a number; the others of this column are");
+    must_refuse(h, "r.csv", "a,b,class\n1,2,x\n3,4,y\na,5,x\n", BDML_ERR_DATA,
+                "line 4, column 1 (a): 'a' is not a number");
+    bdml_dataset *data = read_text(h, "r.csv", "a,b,y\n1,2,x\n3,4,y\n");
+    check_rows(data, 2, 2, (const double[]){1, 2, 3, 4}, (const char *const[]){"x", "y"});
+    bdml_free_dataset(data);
+    /* a slip of the pen in the first of the rows, or what is written where nothing is known: no header */
+    must_refuse(h, "r.csv", "l5,1,x\n1,2,x\n3,4,y\n", BDML_ERR_DATA,
+                "line 1, column 1: 'l5' is not a number; correct it, or, where line 1 is the "
+                "header, say --header yes: its word of column 3 comes again further down");
+    must_refuse(h, "r.csv", "none,none,x\n1,2,x\n3,4,y\n", BDML_ERR_DATA, "line 1, column 1: ");
+    must_refuse(h, "r.csv", "f,red\n1,red\n2,blue\n", BDML_ERR_DATA, "say --header yes");
+    /* of words in their column nothing of the kind is said, nor of later lines */
+    must_refuse(h, "r.csv", "red,p\nblue,q\nred,p\n", BDML_ERR_DATA, "--encode onehot");
+    must_refuse(h, "r.csv", "l5,x\n1,x\n3,y\n4,y\n", BDML_ERR_DATA, "line 1, column 1");
+    must_refuse(h, "r.csv", "1,red\n2,red\nl5,blue\n6,blue\n", BDML_ERR_DATA,
+                "line 3, column 1: 'l5' is not a number; the others of this column are numbers");
+}
+
+/* How often the user is asked while a file is read, and the call that says no. */
+typedef struct asking {
+    bdml_handle *h;
+    int calls, stop_at;
+} asking;
+
+static int ask(void *user, const char *what, int64_t done, int64_t total)
+{
+    asking *a = user;
+    (void)what, (void)done, (void)total;
+    a->h->progress_last = 0.0; /* every call comes through */
+    return ++a->calls == a->stop_at;
+}
+
+/* A line may have millions of fields: the clock and the user are asked in whatever goes over them. */
+static void test_many_columns(void **state)
+{
+    enum { COLUMNS = 4 * BDML_COLUMNS_ASKED, PARTS = COLUMNS / BDML_COLUMNS_ASKED };
+    bdml_handle *h = *state;
+    asking a = {.h = h};
+    bdml_dataset *data;
+    char *text = malloc(4 * (size_t)COLUMNS * 2), *p = text;
+    for (int j = 0; j < COLUMNS; j++) p += sprintf(p, "%s", j ? ",ab" : "ab");
+    p += sprintf(p, "\n");
+    for (int j = 0; j < COLUMNS; j++) p += sprintf(p, "%s", j ? ",1" : "1");
+    p += sprintf(p, "\n");
+    const char *path = write_bytes("many.csv", text, (size_t)(p - text));
+    bdml_set_progress(h, ask, &a);
+    check_ok(h, bdml_read_dataset(h, path, &data));
+    assert_int_equal(data->d, COLUMNS - 1);
+    bdml_free_dataset(data);
+    /* counted, cut, header or not, label by its name, names of columns, rows looked at (counted, looked), words that recur, names
+     * again, the label again, features, their names, identifiers, values */
+    check_true(a.calls >= 12 * PARTS);
+    int calls = a.calls;
+    for (int k = 1; k <= calls; k += 3) {
+        a = (asking){.h = h, .stop_at = k};
+        check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_CANCELLED,
+                    "stopped on request during: reading");
+        assert_null(data);
+    }
+    bdml_set_progress(h, NULL, NULL);
+    h->pretend_free = 600.0 * COLUMNS;
+    check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_MEMORY,
+                "reading 65536 columns of text needs about 4");
+    check_true(strstr(bdml_last_error(h), "such columns would fit; an NPY file"));
+    h->pretend_free = 0.0;
+    unlink(path);
+    free(text);
+}
+
+/* Whoever goes over a file, and whatever for, is stopped in it: for its largest index, for all words, for labels, past comments. */
+static void test_long_files(void **state)
+{
+    enum { LENGTH = 1 << 22, LEAST = 10 };
+    bdml_handle *h = *state;
+    static const struct {
+        const char *name, *head, *line, *setting[2];
+    } files[] = {
+        {"l.svm", "", "1 1:5 2:6\n2 1:7 3:8\n", {"label", "auto"}},
+        {"w.csv", "a,b,class\n", "1,red,p\n2,blue,q\n", {"encode", "onehot"}},
+        {"c.csv", "", "# nothing\n", {"label", "auto"}},
+    };
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        asking a = {.h = h};
+        bdml_source *s;
+        char *text = malloc(LENGTH + 64);
+        size_t n = (size_t)sprintf(text, "%s", files[k].head);
+        while (n < LENGTH) n += (size_t)sprintf(text + n, "%s", files[k].line);
+        n += (size_t)sprintf(text + n, "%s", *files[k].head ? "" : "1 1:2\n");
+        const char *path = write_bytes(files[k].name, text, n);
+        set(h, files[k].setting[0], files[k].setting[1]);
+        bdml_set_progress(h, ask, &a);
+        check_ok(h, bdml_source_open(h, &h->options.input, path, NULL, &s));
+        bdml_source_close(s);
+        check_true(a.calls >= LEAST);
+        a = (asking){.h = h, .stop_at = LEAST};
+        check_fails(h, bdml_source_open(h, &h->options.input, path, NULL, &s), BDML_ERR_CANCELLED,
+                    "stopped on request during: reading");
+        bdml_set_progress(h, NULL, NULL);
+        unlink(path);
+        free(text);
+    }
+}
+
+/* One field may be as long as a line: what goes over it in one piece asks before and after. */
+static void test_long_field(void **state)
+{
+    enum { LENGTH = 3 << 20 };
+    bdml_handle *h = *state;
+    asking a = {.h = h};
+    bdml_dataset *data;
+    char *text = malloc((size_t)LENGTH + 64);
+    size_t n = (size_t)sprintf(text, "1,\"\"\"");
+    memset(text + n, 'x', LENGTH);
+    memcpy(text + n + LENGTH / 2, "\"\"", 2);
+    n += LENGTH;
+    n += (size_t)sprintf(text + n, "\"\n2,b\n");
+    const char *path = write_bytes("long.csv", text, n);
+    bdml_set_progress(h, ask, &a);
+    check_ok(h, bdml_read_dataset(h, path, &data));
+    bdml_set_progress(h, NULL, NULL);
+    check_true(a.calls >= 8);
+    const char *name = data->class_name[data->y[0]];
+    assert_int_equal(strlen(name), LENGTH);
+    check_true(name[0] == '"' && name[LENGTH / 2 + 1] == '"' && name[LENGTH / 2] == 'x' &&
+               name[LENGTH / 2 + 2] == 'x');
+    bdml_free_dataset(data);
+    unlink(path);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(test_index),  handle_test(test_row_names),
-        handle_test(test_lists),  handle_test(test_label_that_is_none),
-        handle_test(test_advice), handle_test(test_values),
+        handle_test(test_words_that_recur),
+        handle_test(test_many_columns),
+        handle_test(test_long_field),
+        handle_test(test_long_files),
+        handle_test(test_index),
+        handle_test(test_row_names),
+        handle_test(test_lists),
+        handle_test(test_label_that_is_none),
+        handle_test(test_advice),
+        handle_test(test_values),
         handle_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <zlib.h>
 
 enum { N = 3000, D = 7, CLASSES = 3 };
 
@@ -407,9 +410,136 @@ static void many_files(void **state)
     for (int k = 0; k < FILES; k++) bdml_free_dataset(data[k]);
 }
 
+/* ---- files that are read, and changed meanwhile ---------------------------------------------------------- */
+
+static const char *put_file(const char *name, const void *text, size_t n, bool packed)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/changing-%ld-%s", BDML_TEST_BINARY_DIR, (long)getpid(), name);
+    if (packed) {
+        gzFile gz = gzopen(path, "wb");
+        assert_non_null(gz);
+        assert_int_equal(gzwrite(gz, text, (unsigned)n), n);
+        assert_int_equal(gzclose(gz), Z_OK);
+    } else {
+        FILE *f = fopen(path, "wb"); /* the same file where there is one */
+        assert_non_null(f);
+        assert_int_equal(fwrite(text, 1, n, f), n);
+        assert_int_equal(fclose(f), 0);
+    }
+    return path;
+}
+
+/* Later than any time that it had: clocks of file systems may stand still for some milliseconds. */
+static void touch(const char *path)
+{
+    static time_t later;
+    const struct timespec t[2] = {{time(NULL) + ++later, 0}, {time(NULL) + later, 0}};
+    assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
+}
+
+/* `first` is looked at, then `second` is read. */
+typedef struct change {
+    const char *name, *first, *second;
+    bool packed;
+} change;
+
+static bdml_status read_changed(bdml_handle *h, const change *c, bool in_place, int64_t *rows,
+                                double *value)
+{
+    bdml_source *s;
+    bdml_block b = {0};
+    char path[4200];
+    snprintf(path, sizeof path, "%s", put_file(c->name, c->first, strlen(c->first), c->packed));
+    touch(path);
+    check_ok(h, bdml_source_open(h, &h->options.input, path, NULL, &s));
+    if (in_place) {
+        put_file(c->name, c->second, strlen(c->second), c->packed);
+        touch(path);
+    } else {
+        const char *other = put_file("other", c->second, strlen(c->second), c->packed);
+        assert_int_equal(rename(other, path), 0);
+    }
+    check_ok(h, bdml_block_init(h, 100, s->d, &b));
+    bdml_status status = bdml_source_next(h, s, &b);
+    *rows = b.n;
+    *value = b.n > 0 ? b.x[0] : NAN;
+    bdml_block_free(&b);
+    bdml_source_close(s);
+    unlink(path);
+    return status;
+}
+
+/* The first rows tell what the columns are, all of them how many: read from a file that was written over since, labels would be
+ * values, and columns others. */
+static void a_file_changed_between_look_and_read(void **state)
+{
+    bdml_handle *h = *state;
+    static const change changes[] = {
+        {"s.csv", "a,b,class\n1,2,0\n3,4,1\n", "b,class,a\n2,0,1\n4,1,3\n", false}, /* as long */
+        {"g.csv", "a,b,class\n1,2,0\n", "a,b,class\n1,2,0\n3,4,1\n", false},        /* grown */
+        {"t.csv", "a,b,class\n1,2,0\n3,4,1\n", "a,b,class\n1,2,0\n", false},        /* shrunk */
+        {"c.csv", "a,b,class\n1,2,0\n3,4,1\n", "a,b,class\n1,2,0\n3,", false},      /* cut */
+        {"p.csv.gz", "a,b,class\n1,2,0\n3,4,1\n", "b,class,a\n2,0,1\n4,1,3\n", true},
+        {"b.svm", "1 0:5 1:6\n2 0:7 1:8\n", "1 1:5 2:6\n2 1:7 2:8\n", false}, /* another base */
+        {"r.svm", "1 1:5 2:6\n2 1:7 2:8\n", "1 1:5 2:6\n", false},
+        {"a.arff", "@relation r\n@attribute a numeric\n@attribute c {p,q}\n@data\n1,p\n2,q\n",
+         "@relation r\n@attribute a numeric\n@attribute c {q,p}\n@data\n1,p\n", false},
+    };
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+        int64_t rows;
+        double value;
+        bdml_status status = read_changed(h, &changes[k], true, &rows, &value);
+        if (status != BDML_ERR_IO) fail_msg("%s: status %d", changes[k].name, (int)status);
+        check_true(strstr(bdml_last_error(h), "the file was changed while it was being read"));
+        check_true(strstr(bdml_last_error(h), changes[k].name));
+        check_true(!strchr(bdml_last_error(h), '\n'));
+    }
+}
+
+/* Binary files that are read, and archives, whose parts are looked up one by one. */
+static void a_binary_file_changed_while_it_is_read(void **state)
+{
+    bdml_handle *h = *state;
+    check_ok(h, bdml_set(h, "mapping", "no"));
+    const char *path = make_file("<f8", 0.0);
+    touch(path);
+    bdml_source *s;
+    bdml_block b = {0};
+    check_ok(h, bdml_source_open(h, &h->options.input, path, NULL, &s));
+    check_ok(h, bdml_block_init(h, N / 2, s->d, &b));
+    check_ok(h, bdml_source_next(h, s, &b));
+    touch(path);
+    check_ok(h, bdml_source_next(h, s, &b));
+    assert_int_equal(b.n, N / 2);
+    check_fails(h, bdml_source_next(h, s, &b), BDML_ERR_IO, "the file was changed");
+    bdml_block_free(&b);
+    bdml_source_close(s);
+}
+
+/* Another file in its place does no harm: what was opened is read to its end. */
+static void a_file_replaced_is_read_as_it_was(void **state)
+{
+    bdml_handle *h = *state;
+    static const change changes[] = {
+        {"s.csv", "a,b,class\n1,2,0\n3,4,1\n", "b,class,a\n2,0,1\n4,1,3\n5,1,3\n", false},
+        {"b.svm", "1 1:1 2:6\n2 1:7 2:8\n", "1 0:5 1:6\n", false},
+    };
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+        int64_t rows;
+        double value;
+        check_ok(h, read_changed(h, &changes[k], false, &rows, &value));
+        assert_int_equal(rows, 2);
+        check_close(value, 1.0, 0.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        handle_test(a_file_changed_between_look_and_read),
+        handle_test(a_binary_file_changed_while_it_is_read),
+        handle_test(a_file_replaced_is_read_as_it_was),
         handle_test(mapped_is_what_is_read),
         handle_test(small_files_are_read),
         handle_test(others_are_read),

@@ -636,6 +636,14 @@ static void confusion_counts(void **state)
     assert_int_equal(c.count[0 * 3 + 1], 1);
     assert_true(isnan(bdml_confusion_recall(&c, 2)) && isnan(bdml_confusion_recall(&c, 3)));
     bdml_confusion_free(&c);
+    /* of many classes there are recalls, and no table of zeros */
+    check_ok(h, bdml_confusion_init(h, BDML_CONFUSION_MOST + 1, &c));
+    assert_null(c.count);
+    bdml_confusion_add(&c, BDML_CONFUSION_MOST, BDML_CONFUSION_MOST);
+    bdml_confusion_add(&c, BDML_CONFUSION_MOST, 0);
+    check_close(bdml_confusion_recall(&c, BDML_CONFUSION_MOST), 0.5, 0.0);
+    check_close(bdml_confusion_error(&c), 50.0, 1e-13);
+    bdml_confusion_free(&c);
     h->fail_alloc = 1;
     assert_int_equal(bdml_confusion_init(h, 3, &c), BDML_ERR_MEMORY);
     bdml_confusion_free(&c); /* nothing to free is fine */

@@ -238,6 +238,46 @@ static void jobs_end_by_the_clock(void **state)
                       .late = &late};
     check_ok(h, bdml_jobs_run(h, &jobs));
     check_true(late && finished[0] && !finished[1] && !finished[2]);
+    /* where they are all or nothing, it is the clock that is blamed, and not the user */
+    jobs = (bdml_jobs){.what = "work", .total = 3, .count = 3, .workers = 2, .run = wait_for_stop};
+    h->deadline = h->stop_by = bdml_now() + 0.3;
+    check_fails(h, bdml_jobs_run(h, &jobs), BDML_ERR_CANCELLED,
+                "the time limit is over, during: work");
+    h->deadline = h->stop_by = 0.0;
+}
+
+/* The clock ends as soon as the engine begins. */
+static void end_with_engine(void *user, bdml_log_level level, const char *line)
+{
+    bdml_handle *h = user;
+    if (level == BDML_LOG_TABLE && strstr(line, "certified solver"))
+        h->deadline = h->stop_by = bdml_now();
+}
+
+/* Solvers that come after one that took all the time do not begin: each of their rounds may take long. */
+static void solvers_without_time_do_not_begin(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    char *text;
+    check_ok(h, bdml_read_dataset(h, source_path("data/wine.csv"), &data));
+    check_ok(h, bdml_set(h, "scale", "zscore"));
+    check_ok(h, bdml_set(h, "time-limit", "1000"));
+    bdml_set_log(h, end_with_engine, h);
+    check_ok(h, bdml_compare_solvers(h, data, &text));
+    bdml_set_log(h, NULL, NULL);
+    json_t *result = json_loads(text, 0, NULL), *o;
+    json_t *solvers = json_object_get(result, "solvers");
+    size_t i;
+    check_true(json_array_size(solvers) == 4);
+    json_array_foreach(solvers, i, o) if (i > 0)
+    {
+        assert_int_equal(json_integer_value(json_object_get(o, "rounds")), 0);
+        assert_string_equal(json_string_value(json_object_get(o, "outcome")), "no metric");
+    }
+    json_decref(result);
+    free(text);
+    bdml_free_dataset(data);
 }
 
 /* What has nothing to show ends with an error; a result that is there is finished, whatever the clock says. */
@@ -549,6 +589,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(jobs_end_by_the_clock),
+        handle_test(solvers_without_time_do_not_begin),
         handle_test(a_deadline_ends_what_has_no_result),
         handle_test(calls_share_a_limit),
         handle_test(no_time_no_claim),

@@ -269,6 +269,8 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
     if (jobs->late && w.late) *jobs->late = true;
     if (w.failed < jobs->count && w.status != BDML_ERR_CANCELLED)
         status = bdml_fail(h, w.status, "%s: %s", jobs->what, w.error);
+    else if (w.stop && !w.late && bdml_deadline_check(h, jobs->what) != BDML_OK)
+        status = BDML_ERR_CANCELLED; /* the clock, not the user */
     else if (w.stop && !w.late)
         status = bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", jobs->what);
     else if (!w.late)

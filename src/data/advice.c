@@ -169,6 +169,21 @@ void bdml_advice(const bdml_source *s, int column, bdml_field_kind kind, char *o
             list, gaps);
 }
 
+/* A first record above numbers may be a header nevertheless: why it was taken for data. false: none of this. */
+static bool advise_header(const bdml_source *s, const bdml_block *b, int column, char *out,
+                          size_t size)
+{
+    const bdml_columns *c = s->columns;
+    const bdml_look *look = &c->column[column].look;
+    if (c->recurs < 0 || s->handed_out > 0 || b->n > 0) return false;
+    if (2 * look->kind[BDML_FIELD_NUMBER] < look->rows) return false;
+    snprintf(out, size,
+             "correct it, or, where line %lld is the header, say --header yes: its word of column "
+             "%d comes again further down, as words of data do",
+             (long long)b->line[b->n], c->recurs + 1);
+    return true;
+}
+
 bdml_status bdml_advise_number(bdml_handle *h, const bdml_source *s, const bdml_block *b,
                                int column, const char *text, size_t n)
 {
@@ -176,8 +191,9 @@ bdml_status bdml_advise_number(bdml_handle *h, const bdml_source *s, const bdml_
     double v;
     while (n > 0 && (*text == ' ' || *text == '\t')) text++, n--;
     while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) n--;
-    bdml_advice(s, column, bdml_field_read(h, s->columns->decimal, text, n, &v), advice,
-                sizeof advice);
+    bdml_field_kind kind = bdml_field_read(h, s->columns->decimal, text, n, &v);
+    if (kind != BDML_FIELD_WORD || !advise_header(s, b, column, advice, sizeof advice))
+        bdml_advice(s, column, kind, advice, sizeof advice);
     return bdml_source_fail(h, BDML_ERR_DATA, s, b, b->n, s->columns->column[column].feature,
                             "'%s' is not a number; %s", bdml_excerpt(text, n, excerpt), advice);
 }

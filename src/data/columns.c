@@ -15,12 +15,14 @@ bdml_status bdml_columns_new(bdml_handle *h, int count, char *const *names, bool
     bdml_columns *c;
     BDML_NEW(h, c, 1);
     *out = c;
-    c->label = -1;
+    c->label = c->recurs = -1;
     c->named = named;
-    BDML_NEW(h, c->column, count);
-    c->count = count;
+    c->column = bdml_alloc(h, (size_t)count, sizeof *c->column);
+    if (!c->column) BDML_GO(BDML_ERR_MEMORY);
     for (int j = 0; j < count; j++) {
         char number[BDML_NUMBER_SIZE];
+        BDML_GO(bdml_columns_ask(h, j));
+        c->column[c->count++] = (bdml_column){.role = BDML_ROLE_NUMBER};
         snprintf(number, sizeof number, "x%d", j + 1);
         c->column[j].nameless = !named || !names[j][0];
         c->column[j].name = bdml_strdup(h, c->column[j].nameless ? number : names[j]);
@@ -162,24 +164,26 @@ static bdml_status leave_out_index(bdml_handle *h, const bdml_input_options *o, 
 
 /* The column that "auto" means, of those not dropped: called so by the model or by its word; else the last,
  * or for last_words the last column of words. */
-static int automatic_label(const bdml_columns *c, char *const *names, const bdml_wanted *wanted,
-                           bool last_words, bdml_label_found *how)
+static bdml_status automatic_label(bdml_handle *h, const bdml_columns *c, char *const *names,
+                                   const bdml_wanted *wanted, bool last_words,
+                                   bdml_label_found *how, int *label)
 {
     int64_t number;
     const char *known = wanted && wanted->label ? wanted->label : NULL;
-    int label = known ? find_name(c->count, names, known, strlen(known)) : -1;
+    *label = known ? find_name(c->count, names, known, strlen(known)) : -1;
     *how = BDML_LABEL_NAMED;
-    if (known && label < 0 && !c->named && bdml_parse_int(known, strlen(known), &number) &&
+    if (known && *label < 0 && !c->named && bdml_parse_int(known, strlen(known), &number) &&
         number >= 1 && number <= c->count)
-        label = (int)number - 1;
-    if (label < 0 && names) label = bdml_label_by_word(c->count, names);
-    if (label >= 0 && !c->column[label].dropped) return label;
+        *label = (int)number - 1;
+    if (*label < 0 && names) BDML_TRY(bdml_label_by_word(h, c->count, names, label));
+    if (*label >= 0 && !c->column[*label].dropped) return BDML_OK;
     *how = BDML_LABEL_PLACED;
-    for (label = c->count - 1; label >= 0; label--)
-        if (!c->column[label].dropped &&
-            (!last_words || c->column[label].look.kind[BDML_FIELD_WORD] > 0))
-            break;
-    return label;
+    for (*label = c->count - 1; *label >= 0; --*label) {
+        const bdml_column *col = &c->column[*label];
+        BDML_TRY(bdml_columns_ask(h, *label));
+        if (!col->dropped && (!last_words || col->look.kind[BDML_FIELD_WORD] > 0)) break;
+    }
+    return BDML_OK;
 }
 
 static int kept(const bdml_columns *c)
@@ -195,7 +199,8 @@ static bdml_status assign_label(bdml_handle *h, const bdml_input_options *o,
 {
     bdml_columns *c = s->columns;
     bdml_label_found how;
-    int automatic = automatic_label(c, names, wanted, last_words, &how);
+    int automatic;
+    BDML_TRY(automatic_label(h, c, names, wanted, last_words, &how, &automatic));
     bool full = !matched && wanted && kept(c) == wanted->d;
     if (c->count == 1 || full || (matched && how == BDML_LABEL_PLACED)) automatic = -1;
     if (automatic >= 0 && matched && c->column[automatic].role != BDML_ROLE_SKIP) automatic = -1;
@@ -234,11 +239,13 @@ static bdml_status match_names(bdml_handle *h, const bdml_wanted *wanted, bdml_c
     int32_t id;
     *matched = false;
     for (int k = 0; k < wanted->d; k++) {
+        BDML_GO(bdml_columns_ask(h, k));
         BDML_GO(bdml_names_add(h, &seen, wanted->feature[k], strlen(wanted->feature[k]), &id));
         if (id < k) goto done; /* two of one name: by place alone */
     }
     for (int j = 0; j < c->count; j++) {
         bdml_column *col = &c->column[j];
+        BDML_GO(bdml_columns_ask(h, j));
         id = bdml_names_find(&seen, col->name, strlen(col->name));
         col->feature = id;
         if (id < 0) BDML_GO(wanted_words(h, wanted, col));
@@ -307,6 +314,7 @@ static bdml_status assign_features(bdml_handle *h, const bdml_input_options *o, 
     bool words = false;
     for (int j = 0; j < c->count; j++) {
         bdml_column *col = &c->column[j];
+        BDML_GO(bdml_columns_ask(h, j));
         if (col->role == BDML_ROLE_SKIP || col->role == BDML_ROLE_LABEL) {
             col->features = 0;
             continue;
@@ -324,17 +332,21 @@ static bdml_status assign_features(bdml_handle *h, const bdml_input_options *o, 
     }
     if (s->d == 0 || !(c->named || words)) goto done;
     BDML_NEW(h, s->feature_name, s->d);
-    for (int j = 0; j < c->count; j++) BDML_GO(name_features(h, &c->column[j], s->feature_name));
+    for (int j = 0; j < c->count; j++) {
+        BDML_GO(bdml_columns_ask(h, j));
+        BDML_GO(name_features(h, &c->column[j], s->feature_name));
+    }
 done:
     return status;
 }
 
 /* Numbers that differ in every row, under the name "id". */
-static void doubt_id(bdml_handle *h, const bdml_source *s)
+static bdml_status doubt_id(bdml_handle *h, const bdml_source *s)
 {
     char text[BDML_EXCERPT_SIZE];
     for (int j = 0; j < s->columns->count; j++) {
         const bdml_column *col = &s->columns->column[j];
+        BDML_TRY(bdml_columns_ask(h, j));
         if (col->role == BDML_ROLE_NUMBER && strcasecmp(col->name, "id") == 0 &&
             col->look.rows >= ID_ROWS && all_differ(&col->look))
             bdml_log(h, BDML_LOG_WARNING,
@@ -342,6 +354,7 @@ static void doubt_id(bdml_handle *h, const bdml_source *s)
                      "leave it out with --drop %s",
                      s->path, j + 1, bdml_excerpt(col->name, strlen(col->name), text), text);
     }
+    return BDML_OK;
 }
 
 bdml_status bdml_columns_assign(bdml_handle *h, const bdml_input_options *o,
@@ -356,8 +369,12 @@ bdml_status bdml_columns_assign(bdml_handle *h, const bdml_input_options *o,
     c->missing = o->missing.value;
     BDML_NEW(h, mark, c->count);
     if (c->named) {
-        BDML_NEW(h, names, c->count);
-        for (int j = 0; j < c->count; j++) names[j] = c->column[j].name;
+        names = bdml_alloc(h, (size_t)c->count, sizeof *names);
+        if (!names) BDML_GO(BDML_ERR_MEMORY);
+        for (int j = 0; j < c->count; j++) {
+            BDML_GO(bdml_columns_ask(h, j));
+            names[j] = c->column[j].name;
+        }
     }
     if (wanted && wanted->feature && c->named) BDML_GO(match_names(h, wanted, c, &matched));
     if (!matched) {
@@ -369,7 +386,7 @@ bdml_status bdml_columns_assign(bdml_handle *h, const bdml_input_options *o,
     }
     BDML_GO(assign_label(h, o, wanted, names, last_words, matched, s));
     BDML_GO(assign_features(h, o, matched, s));
-    if (!wanted) doubt_id(h, s);
+    if (!wanted) BDML_GO(doubt_id(h, s));
 done:
     free(names);
     free(mark);

@@ -64,12 +64,27 @@ typedef struct bdml_column {
 typedef struct bdml_columns {
     int count;
     bool named; /* by the file */
+    int recurs; /* of a first record taken for data although it may be a header: the column whose word comes
+                  * again below; else -1 */
     bdml_decimal decimal;
     bdml_missing missing; /* what becomes of missing values, for advice */
     int label;            /* place of the label, or -1 */
     bdml_column *column;
 } bdml_columns;
 
+/* A file may have millions of columns: whoever goes over them asks the clock and the user at every so many. */
+enum { BDML_COLUMNS_ASKED = 1 << 14 };
+static inline bdml_status bdml_columns_ask(bdml_handle *h, int64_t column)
+{
+    if (column % BDML_COLUMNS_ASKED != BDML_COLUMNS_ASKED - 1) return BDML_OK;
+    return bdml_progress(h, "reading", -1, 0);
+}
+/* The same before and after a long text is gone over in one piece. */
+enum { BDML_TEXT_ASKED = 1 << 20 };
+static inline bdml_status bdml_text_ask(bdml_handle *h, size_t n)
+{
+    return n < BDML_TEXT_ASKED ? BDML_OK : bdml_progress(h, "reading", -1, 0);
+}
 bdml_status bdml_columns_new(bdml_handle *h, int count, char *const *names, bool named,
                              bdml_columns **out);
 void bdml_columns_free(bdml_columns *c);

@@ -20,11 +20,16 @@ static int quoted_field(char delimiter, bdml_cursor *c, bdml_field *f)
     char *w = c->p;
     f->s = w;
     f->quoted = true;
-    for (;; *w++ = *c->p++) {
-        if (c->p == c->end) return BDML_FIELD_BAD;
-        if (*c->p != '"') continue;
-        if (c->p + 1 == c->end || c->p[1] != '"') break;
-        c->p++;
+    for (;;) {
+        char *quote = memchr(c->p, '"', (size_t)(c->end - c->p));
+        size_t run = quote ? (size_t)(quote - c->p) : 0;
+        if (!quote) return BDML_FIELD_BAD;
+        if (w != c->p) memmove(w, c->p, run);
+        w += run;
+        c->p = quote;
+        if (quote + 1 == c->end || quote[1] != '"') break;
+        *w++ = '"';
+        c->p += 2;
     }
     f->n = (size_t)(w - f->s);
     for (c->p++; c->p < c->end && !bdml_csv_ends_field(delimiter, *c->p); c->p++)
@@ -72,7 +77,9 @@ static quote_state follow_quotes(char delimiter, const char *s, size_t n, quote_
     for (size_t i = 0; i < n; i++) {
         bool ends = delimiter ? bdml_csv_ends_field(delimiter, s[i]) : strchr(",;\t", s[i]) != NULL;
         if (state == IN_QUOTES) {
-            if (s[i] != '"') continue;
+            const char *quote = memchr(s + i, '"', n - i);
+            if (!quote) return state;
+            i = (size_t)(quote - s);
             if (i + 1 < n && s[i + 1] == '"')
                 i++;
             else
@@ -104,6 +111,7 @@ static bdml_status keep(bdml_handle *h, bdml_csv *c, size_t at, const char *s, s
 static bdml_status join_lines(bdml_handle *h, bdml_input *in, bdml_csv *c, char **s, size_t *n)
 {
     quote_state state = follow_quotes(c->delimiter, *s, *n, AT_START);
+    BDML_TRY(bdml_text_ask(h, *n));
     if (state != IN_QUOTES) return BDML_OK;
     size_t have = *n, more;
     char *line;
@@ -144,6 +152,7 @@ bdml_status bdml_csv_record(bdml_handle *h, bdml_input *in, bdml_csv *c, char **
     } while (is_blank(c, *s, *n) || (!c->started && **s == '#'));
     c->started = true;
     c->line = bdml_input_line_number(in);
+    BDML_TRY(bdml_text_ask(h, *n));
     return memchr(*s, '"', *n) ? join_lines(h, in, c, s, n) : BDML_OK;
 }
 
@@ -169,6 +178,7 @@ static bdml_status take_row(bdml_handle *h, bdml_source *s, bdml_csv *c, bdml_bl
     b->label[b->n] = -1;
     for (; (found = bdml_csv_field(c->delimiter, &cur, &f)) == BDML_FIELD_OK; column++) {
         bool no_number;
+        BDML_TRY(bdml_columns_ask(h, column));
         if (column >= c->columns) continue; /* only counted, for the message */
         BDML_TRY(
             bdml_columns_take(h, s, column, f.s, f.n, f.quoted, x, &b->label[b->n], &no_number));

@@ -90,68 +90,136 @@ static bdml_status choose_delimiter(bdml_handle *h, const bdml_input_options *o,
 /* Is the first record a header? Not when its fields are numbers. A single text among numbers is the
  * label of a row of data, unless it is the word for a label column or the setting's, or the numbers
  * just count 0 1 2 ... as pandas numbers nameless columns. */
-static bool looks_like_header(const bdml_handle *h, const char *label, int columns,
-                              const bdml_field *f, char *const *names)
+static bdml_status looks_like_header(bdml_handle *h, const char *label, int columns,
+                                     const bdml_field *f, char *const *names, bool *header)
 {
-    int texts = 0, counting = 0;
+    int texts = 0, counting = 0, worded;
     double v, first = NAN;
+    *header = true;
     for (int j = 0; j < columns; j++) {
+        BDML_TRY(bdml_columns_ask(h, j));
         v = NAN; /* of a missing value */
         bool number = !f[j].quoted && (bdml_parse_double(h->c_locale, f[j].s, f[j].n, &v) ||
                                        bdml_is_missing(f[j].s, f[j].n));
         if (!number) {
             texts++;
-            if (strcmp(names[j], label) == 0) return true;
+            if (strcmp(names[j], label) == 0) return BDML_OK;
         } else {
             if (j - texts == 0) first = v;
             counting += v == first + (j - texts);
         }
     }
-    if (texts == 0) return false;
-    if (texts > 1 || columns == 1 || bdml_label_by_word(columns, names) >= 0) return true;
-    return columns > 3 && counting == columns - 1 && first == 0.0;
+    *header = texts > 0;
+    if (texts != 1 || columns == 1) return BDML_OK;
+    BDML_TRY(bdml_label_by_word(h, columns, names, &worded));
+    *header = worded >= 0 || (columns > 3 && counting == columns - 1 && first == 0.0);
+    return BDML_OK;
 }
 
-/* The words of a header do not come again in the columns below them; those of a row of data do. */
-static bool words_recur(const bdml_handle *h, const bdml_columns *c, char *const *names)
+static bool is_word(const bdml_handle *h, const char *s)
 {
     double v;
-    for (int j = 0; j < c->count; j++) {
-        const bdml_look *look = &c->column[j].look;
-        size_t n = strlen(names[j]);
-        if (bdml_field_read(h, BDML_DECIMAL_POINT, names[j], n, &v) == BDML_FIELD_WORD &&
-            bdml_names_find(&look->values, names[j], n) >= 0)
-            return true;
-    }
-    return false;
+    return bdml_field_read(h, BDML_DECIMAL_POINT, s, strlen(s), &v) == BDML_FIELD_WORD;
 }
 
-/* Cut `copy` of the first record into fields and their texts. */
-static bdml_status cut_first(bdml_handle *h, bdml_source *s, bdml_csv *c, char *copy, size_t n,
-                             bdml_field **f, char ***names)
+/* Do words stand above all columns of numbers, two at least and no two of them the same? In a row of data a slip of the pen stands
+ * in one of them, and what is written for a missing value is the same everywhere. */
+static bdml_status names_numbers(bdml_handle *h, const bdml_columns *c, char *const *names,
+                                 bool *all)
 {
     bdml_status status = BDML_OK;
-    bdml_cursor cur = {.p = copy, .end = copy + n, .more = true};
-    size_t most = 1; /* fields, if every delimiter counts */
+    bdml_names seen = {0};
+    int32_t id, found = 0;
+    *all = false;
+    for (int j = 0; j < c->count; j++) {
+        const bdml_look *look = &c->column[j].look;
+        BDML_GO(bdml_columns_ask(h, j));
+        if (2 * look->kind[BDML_FIELD_NUMBER] <= look->rows) continue;
+        if (!is_word(h, names[j])) goto done;
+        BDML_GO(bdml_names_add(h, &seen, names[j], strlen(names[j]), &id));
+        if (id < found++) goto done;
+    }
+    *all = found > 1;
+done:
+    bdml_names_free(&seen);
+    return status;
+}
+
+/* The words of a header do not come again in the columns below them; those of a row of data do. One that does by chance is a
+ * header nevertheless where only names can stand. *column: of the word that makes it data, or -1. */
+static bdml_status words_recur(bdml_handle *h, const bdml_columns *c, char *const *names,
+                               int *column)
+{
+    bool named = false;
+    *column = -1;
+    for (int j = 0; j < c->count && *column < 0; j++) {
+        BDML_TRY(bdml_columns_ask(h, j));
+        if (bdml_names_find(&c->column[j].look.values, names[j], strlen(names[j])) >= 0 &&
+            is_word(h, names[j]))
+            *column = j;
+    }
+    if (*column >= 0) BDML_TRY(names_numbers(h, c, names, &named));
+    if (named) *column = -1;
+    return BDML_OK;
+}
+
+/* The fields of a record, up to one that is none; text is written over. */
+static bdml_status count_fields(bdml_handle *h, const bdml_csv *c, char *text, size_t n,
+                                int64_t *fields)
+{
+    bdml_cursor cur = {.p = text, .end = text + n, .more = true};
+    bdml_field f;
+    *fields = 0;
+    while (bdml_csv_field(c->delimiter, &cur, &f) == BDML_FIELD_OK)
+        BDML_TRY(bdml_columns_ask(h, (*fields)++));
+    return bdml_text_ask(h, n);
+}
+
+/* What is known of a column takes more than a number in it: refused where it would not fit. */
+static bdml_status check_columns(bdml_handle *h, const bdml_source *s, int64_t columns, size_t n)
+{
+    /* names and the texts of two rows: blocks of 32 bytes, and the table that finds a text */
+    enum { TEXTS = 480, COPIES = 3 };
+    const double each = sizeof(bdml_field) + sizeof(bdml_column) + 3 * sizeof(char *) + TEXTS;
+    const double need = (double)columns * each + COPIES * (double)n;
+    char what[BDML_ERROR_SIZE / 2], advice[BDML_ERROR_SIZE / 4];
+    if (columns > INT32_MAX / 2)
+        return bdml_fail(h, BDML_ERR_DATA, "%s: there are too many columns", s->path);
+    if (need < BDML_MEMORY_ASKED && h->pretend_free <= 0.0) return BDML_OK;
+    snprintf(what, sizeof what, "%.300s: reading %lld columns of text", s->path,
+             (long long)columns);
+    snprintf(advice, sizeof advice,
+             "about %lld such columns would fit; an NPY file of as many needs none of this",
+             (long long)(bdml_memory_free(h) / need * (double)columns));
+    return bdml_memory_check(h, need, false, what, advice);
+}
+
+/* Cut the first record into fields and their texts, which stand in *copy. */
+static bdml_status cut_first(bdml_handle *h, bdml_source *s, bdml_csv *c, const char *text,
+                             size_t n, char **copy, bdml_field **f, char ***names)
+{
+    int64_t fields;
     int found;
     bdml_field one;
 
-    for (size_t i = 0; i < n; i++) most += bdml_csv_ends_field(c->delimiter, copy[i]);
-    if (most > INT32_MAX / 2)
-        return bdml_fail(h, BDML_ERR_DATA, "%s: there are too many columns", s->path);
-    BDML_NEW(h, *f, most);
-    BDML_NEW(h, *names, most + 1);
+    if (!(*copy = bdml_strndup(h, text, n))) return BDML_ERR_MEMORY;
+    BDML_TRY(count_fields(h, c, *copy, n, &fields));
+    BDML_TRY(check_columns(h, s, fields, n));
+    memcpy(*copy, text, n);
+    BDML_TRY(bdml_text_ask(h, n));
+    /* not zeroed: of very many fields that takes long */
+    *f = bdml_alloc(h, (size_t)fields + 1, sizeof **f);
+    *names = bdml_alloc(h, (size_t)fields + 2, sizeof **names);
+    if (!*f || !*names) return BDML_ERR_MEMORY;
+    bdml_cursor cur = {.p = *copy, .end = *copy + n, .more = true};
     while ((found = bdml_csv_field(c->delimiter, &cur, &one)) == BDML_FIELD_OK) {
+        BDML_TRY(bdml_columns_ask(h, c->columns));
         if (!one.quoted) bdml_csv_trim(&one);
+        one.s[one.n] = '\0'; /* what stood there, a delimiter or a quote, has been read */
+        (*names)[c->columns] = one.s;
         (*f)[c->columns++] = one;
     }
-    if (found == BDML_FIELD_BAD) return bdml_csv_bad_quote(h, s, c, c->columns);
-    for (int j = 0; j < c->columns; j++) {
-        one = (*f)[j];
-        if (!((*names)[j] = bdml_strndup(h, one.s, one.n))) BDML_GO(BDML_ERR_MEMORY);
-    }
-done:
-    return status;
+    return found == BDML_FIELD_BAD ? bdml_csv_bad_quote(h, s, c, c->columns) : bdml_text_ask(h, n);
 }
 
 /* ---- looking at the first rows ------------------------------------------------------------------------- */
@@ -166,20 +234,12 @@ static int64_t rows_to_look_at(const bdml_input_options *o, int columns)
 }
 
 /* A table written with row names has one name less than columns: put an empty one first. */
-static void add_row_names(bdml_csv *c, char **names, char *empty)
+static void add_row_names(bdml_csv *c, char **names)
 {
+    static char empty[] = "";
     memmove(names + 1, names, (size_t)c->columns * sizeof *names);
     names[0] = empty;
     c->columns++;
-}
-
-static int count_fields(const bdml_csv *c, char *text, size_t n)
-{
-    bdml_cursor cur = {.p = text, .end = text + n, .more = true};
-    int fields = 0;
-    bdml_field f;
-    while (bdml_csv_field(c->delimiter, &cur, &f) == BDML_FIELD_OK) fields++;
-    return fields;
 }
 
 /* One more record into the looks, if it has the fields that it should. */
@@ -190,6 +250,7 @@ static bdml_status look_at_row(bdml_handle *h, const bdml_input_options *o, cons
     bdml_field f;
     for (int j = 0; j < c->columns && bdml_csv_field(c->delimiter, &cur, &f) == BDML_FIELD_OK;
          j++) {
+        BDML_TRY(bdml_columns_ask(h, j));
         if (!f.quoted) bdml_csv_trim(&f);
         BDML_TRY(bdml_look_take(h, o->decimal.value, f.s, f.n, &columns->column[j].look));
     }
@@ -218,12 +279,13 @@ static bdml_status look_at_rows(bdml_handle *h, const bdml_input_options *o, bdm
         BDML_TRY(bdml_csv_record(h, s->in, c, &text, &n));
         if (!text) break;
         if (i == 0) {
-            char *copy = bdml_strndup(h, text, n), *empty = NULL;
+            char *copy = bdml_strndup(h, text, n);
+            int64_t fields = 0;
             if (!copy) return BDML_ERR_MEMORY;
-            bool longer = named && count_fields(c, copy, n) == c->columns + 1;
+            bdml_status counted = count_fields(h, c, copy, n, &fields);
             free(copy);
-            if (longer && !(empty = bdml_strdup(h, ""))) return BDML_ERR_MEMORY;
-            if (longer) add_row_names(c, names, empty);
+            BDML_TRY(counted);
+            if (named && fields == (int64_t)c->columns + 1) add_row_names(c, names);
             BDML_TRY(bdml_columns_new(h, c->columns, names, named, &s->columns));
         }
         BDML_TRY(look_at_row(h, o, c, text, n, s->columns));
@@ -238,6 +300,8 @@ bdml_status bdml_csv_head(bdml_handle *h, const bdml_input_options *o, const bdm
     char *text, *copy = NULL, **names = NULL;
     bdml_field *f = NULL;
     size_t n;
+    bool found = false;
+    int recurs = -1;
 
     BDML_GO(choose_delimiter(h, o, s, c));
     bdml_input_mark(s->in);
@@ -247,23 +311,23 @@ bdml_status bdml_csv_head(bdml_handle *h, const bdml_input_options *o, const bdm
         goto done;
     }
     c->first_line = c->line;
-    if (!(copy = bdml_strndup(h, text, n))) BDML_GO(BDML_ERR_MEMORY);
-    BDML_GO(cut_first(h, s, c, copy, n, &f, &names));
+    BDML_GO(cut_first(h, s, c, text, n, &copy, &f, &names));
     int columns = c->columns;
-    bool found = o->header.value == BDML_AUTO_AUTO &&
-                 looks_like_header(h, o->label.value, columns, f, names);
+    if (o->header.value == BDML_AUTO_AUTO)
+        BDML_GO(looks_like_header(h, o->label.value, columns, f, names, &found));
     bool named = o->header.value == BDML_AUTO_YES || found;
     BDML_GO(look_at_rows(h, o, s, c, names, named));
-    if (found && c->columns == columns && words_recur(h, s->columns, names)) {
+    if (found && c->columns == columns) BDML_GO(words_recur(h, s->columns, names, &recurs));
+    if (recurs >= 0) {
         named = false;
         bdml_columns_free(s->columns);
         s->columns = NULL;
         BDML_GO(look_at_rows(h, o, s, c, names, named));
+        s->columns->recurs = recurs;
     }
     BDML_GO(bdml_columns_assign(h, o, wanted, false, s));
     BDML_GO(begin_rows(h, s, c, named, false));
 done:
-    for (int j = 0; names && j < c->columns; j++) free(names[j]);
     free(names);
     free(copy);
     free(f);

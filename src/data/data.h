@@ -224,7 +224,7 @@ bdml_status bdml_labels_from_binary(bdml_handle *h, bdml_input *in, int format, 
 int bdml_label_text(const bdml_handle *h, double v, char out[BDML_NUMBER_SIZE]);
 /* The column called class, label, target or y (in this order of preference, case ignored; the last
  * one of equals), or -1. */
-int bdml_label_by_word(int columns, char *const *names);
+bdml_status bdml_label_by_word(bdml_handle *h, int columns, char *const *names, int *label);
 /* "; did you mean NAME?" of these columns, or ""; names may be NULL. */
 const char *bdml_column_meant(const char *word, int columns, char *const *names,
                               char out[BDML_MEANT_SIZE]);
@@ -266,6 +266,12 @@ bdml_status bdml_input_open(bdml_handle *h, const char *path, bdml_input **out);
 void bdml_input_close(bdml_input *in);
 const char *bdml_input_name(const bdml_input *in);
 const char *bdml_input_path(const bdml_input *in); /* as given; "-" for standard input */
+/* BDML_ERR_IO when a regular file is not what it was when it was opened. */
+bdml_status bdml_input_unchanged(bdml_handle *h, const bdml_input *in);
+/* Of an error about what was read (in NULL: none): that the file was changed meanwhile, where it was; else `status`. */
+bdml_status bdml_input_blame(bdml_handle *h, const bdml_input *in, bdml_status status);
+/* The same file opened for another reader, wherever its name leads by now; NULL: errno. */
+FILE *bdml_input_again(const bdml_input *in);
 /* Look at the next bytes without taking them; *n is less than wanted only at the end. */
 bdml_status bdml_input_peek(bdml_handle *h, bdml_input *in, size_t want,
                             const unsigned char **bytes, size_t *n);

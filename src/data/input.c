@@ -28,6 +28,8 @@ struct bdml_input {
     int64_t began;        /* where reading of a regular file began */
     int64_t size;         /* of a regular file, from where reading began; else -1 */
     int64_t taken_before; /* bytes that have left the buffer */
+    bool watched;         /* a regular file that is not made up by the system as it is read: */
+    struct stat was;      /* it, when it was opened */
 
     unsigned char *buffer; /* capacity + 1 bytes: room for a closing NUL */
     size_t capacity, base, pos, end;
@@ -83,6 +85,8 @@ static bdml_status open_gz(bdml_handle *h, bdml_input *in)
     in->seekable = S_ISREG(st.st_mode) && at >= 0;
     in->size = in->seekable ? (int64_t)(st.st_size - at) : -1;
     in->began = at;
+    in->watched = in->seekable && st.st_size > 0;
+    in->was = st;
     in->fd = fd;
     in->gz = gzdopen(fd, "rb");
     if (!in->gz || gzbuffer(in->gz, GZ_BUFFER) != 0) {
@@ -133,6 +137,39 @@ done:
     return status;
 }
 
+/* ---- files that change ----------------------------------------------------------------------------- */
+
+/* A reader looks at the first rows, or at all of them, before it reads them, and a file that is written meanwhile would be read in
+ * two states. It is told by its size and time; another that is put in its place by renaming is not this one. */
+bdml_status bdml_input_unchanged(bdml_handle *h, const bdml_input *in)
+{
+    struct stat now;
+    if (!in->watched) return BDML_OK;
+    bool same = fstat(in->fd, &now) == 0 && now.st_size == in->was.st_size &&
+                now.st_mtim.tv_sec == in->was.st_mtim.tv_sec &&
+                now.st_mtim.tv_nsec == in->was.st_mtim.tv_nsec;
+    if (same) return BDML_OK;
+    return bdml_fail(h, BDML_ERR_IO,
+                     "%s: the file was changed while it was being read, so that its parts may not "
+                     "belong together; leave it alone meanwhile, or read a copy of it",
+                     in->name);
+}
+
+bdml_status bdml_input_blame(bdml_handle *h, const bdml_input *in, bdml_status status)
+{
+    bool content = status == BDML_ERR_DATA || status == BDML_ERR_FORMAT || status == BDML_ERR_IO;
+    bdml_status changed = in && content ? bdml_input_unchanged(h, in) : BDML_OK;
+    return changed != BDML_OK ? changed : status;
+}
+
+FILE *bdml_input_again(const bdml_input *in)
+{
+    int fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 0);
+    FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (!f && fd >= 0) close(fd);
+    return f;
+}
+
 /* ---- bytes -------------------------------------------------------------------------------------- */
 
 /* Read up to n bytes; fewer only at the end of the file. */
@@ -141,6 +178,7 @@ static bdml_status read_gz(bdml_handle *h, bdml_input *in, void *out, size_t n, 
     unsigned ask = (unsigned)BDML_MIN(n, (size_t)INT_MAX);
     int code = Z_OK, had = gzread(in->gz, out, ask);
     if (had < (int)ask) {
+        BDML_TRY(bdml_input_unchanged(h, in));
         const char *text = gzerror(in->gz, &code);
         if (code == Z_ERRNO)
             return bdml_fail(h, BDML_ERR_IO, "%s: reading failed: %s", in->name, strerror(errno));
@@ -190,9 +228,10 @@ static bdml_status fill(bdml_handle *h, bdml_input *in)
         in->buffer = grown;
         in->capacity = want;
     }
-    size_t until = in->capacity; /* at most this; the user may want to leave meanwhile */
+    size_t until = in->capacity; /* at most this */
     do {
-        if (in->end - in->pos > PIECE) BDML_TRY(bdml_progress(h, "reading", -1, 0));
+        /* whoever reads, and whatever is passed over: the user may want to leave meanwhile */
+        BDML_TRY(bdml_progress(h, "reading", -1, 0));
         BDML_TRY(
             read_gz(h, in, in->buffer + in->end, BDML_MIN(until - in->end, (size_t)PIECE), &got));
         in->end += got;
@@ -232,7 +271,8 @@ bdml_status bdml_input_read(bdml_handle *h, bdml_input *in, void *out, size_t wa
         } else if (left >= CHUNK && !in->keep) { /* straight to its place */
             in->taken_before += (int64_t)in->pos;
             in->pos = in->end = in->searched = 0;
-            BDML_TRY(read_gz(h, in, to + *got, left, &part));
+            BDML_TRY(bdml_progress(h, "reading", -1, 0));
+            BDML_TRY(read_gz(h, in, to + *got, BDML_MIN(left, (size_t)PIECE), &part));
             in->taken_before += (int64_t)part;
         } else {
             BDML_TRY(fill(h, in));

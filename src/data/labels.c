@@ -1,18 +1,22 @@
 /* labels.c - labels in a file of their own, and what is called a label column. */
-#include "data/data.h"
+#include "data/columns.h"
 
 #include <stdlib.h>
 #include <strings.h>
 
 /* ---- the label column ------------------------------------------------------------------------ */
 
-int bdml_label_by_word(int columns, char *const *names)
+bdml_status bdml_label_by_word(bdml_handle *h, int columns, char *const *names, int *label)
 {
     static const char *const words[] = {"class", "label", "target", "y"};
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-        for (int j = columns - 1; j >= 0; j--)
-            if (strcasecmp(names[j], words[w]) == 0) return j;
-    return -1;
+    size_t best = sizeof words / sizeof *words; /* only words before it are of interest */
+    *label = -1;
+    for (int j = columns - 1; j >= 0 && best > 0; j--) {
+        BDML_TRY(bdml_columns_ask(h, j));
+        for (size_t w = 0; w < best; w++)
+            if (strcasecmp(names[j], words[w]) == 0) best = w, *label = j;
+    }
+    return BDML_OK;
 }
 
 /* "a, b, c" of the names, cut with "..." where the room ends. */

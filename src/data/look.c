@@ -74,6 +74,7 @@ bdml_status bdml_look_take(bdml_handle *h, bdml_decimal decimal, const char *s, 
 {
     double v;
     int32_t id;
+    BDML_TRY(bdml_text_ask(h, n));
     bdml_field_kind kind = bdml_field_read(h, decimal, s, n, &v);
     if (look->rows == 0) {
         look->first = v;

@@ -5,6 +5,7 @@
  * decompressor must all agree, and its checksum must be right. */
 #include "data/binary.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <zip.h>
 
@@ -72,7 +73,11 @@ static bdml_status open_archive(bdml_handle *h, npz *z, bdml_input *in)
 
     zip_error_init(&e);
     if (strcmp(path, "-") != 0 && bdml_input_remaining(in) >= 0) {
-        status = open_source(h, z, name, zip_source_file_create(path, 0, -1, &e), &e);
+        FILE *f = bdml_input_again(in);
+        zip_source_t *source = f ? zip_source_filep_create(f, 0, -1, &e) : NULL;
+        if (!f) zip_error_set(&e, ZIP_ER_OPEN, errno);
+        if (f && !source) fclose(f);
+        status = open_source(h, z, name, source, &e);
     } else {
         bdml_bytes bytes = bdml_bytes_of_input(in);
         size_t size;

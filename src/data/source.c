@@ -354,10 +354,12 @@ bdml_status bdml_source_open(bdml_handle *h, const bdml_input_options *o, const 
     BDML_GO(check_open(h, wanted, s));
     BDML_GO(find_labels(h, o, format, expected_d, s));
 done:
-    if (status == BDML_OK)
+    if (status == BDML_OK) {
         *out = s;
-    else
+    } else {
+        if (s) status = bdml_input_blame(h, s->in, status);
         bdml_source_close(s);
+    }
     return status;
 }
 
@@ -400,7 +402,9 @@ static bdml_status round_block(bdml_handle *h, const bdml_source *s, bdml_block 
 bdml_status bdml_source_next(bdml_handle *h, bdml_source *s, bdml_block *b)
 {
     b->n = 0;
-    BDML_TRY(s->pick ? next_picked(h, s, b) : s->ops->next(h, s, b));
+    bdml_status status = s->pick ? next_picked(h, s, b) : s->ops->next(h, s, b);
+    if (status == BDML_OK && b->n < b->capacity) status = bdml_input_unchanged(h, s->in);
+    if (status != BDML_OK) return bdml_input_blame(h, s->in, status);
     size_t total = (size_t)b->n * (size_t)b->d;
     bool any = any_infinite(total, b->x);
     for (size_t k = 0; any && k < total; k++)

@@ -3,7 +3,7 @@
  * The number of columns is the largest index, known only at the end: the file is scanned once for its
  * indices and then read. Indices count from 1, or from 0 if an index 0 occurs anywhere. Our own
  * writer names classes that are not numbers in comments before the data: "# class 2 = setosa". */
-#include "data/data.h"
+#include "data/columns.h"
 
 #include <stdlib.h>
 
@@ -144,7 +144,7 @@ static bdml_status take_row(bdml_handle *h, bdml_source *s, bdml_block *b, span 
 {
     svmlight *v = s->state;
     double *x = b->x + (size_t)b->n * (size_t)b->d;
-    int64_t index;
+    int64_t index, pairs = 0;
     span t, value;
 
     b->line[b->n] = bdml_input_line_number(s->in);
@@ -153,6 +153,7 @@ static bdml_status take_row(bdml_handle *h, bdml_source *s, bdml_block *b, span 
     for (;;) {
         t = next_token(&row);
         if (t.n == 0) break;
+        BDML_TRY(bdml_columns_ask(h, ++pairs));
         BDML_TRY(cut_pair(h, s->in, t, &index, &value));
         if (index < 0) continue;
         int64_t j = index - v->base;
@@ -195,12 +196,13 @@ static const bdml_source_ops svmlight_ops = {svmlight_next, svmlight_close, NULL
 static bdml_status scan_row(bdml_handle *h, bdml_input *in, span row, int64_t *least, int64_t *most,
                             int64_t *entries)
 {
-    int64_t index, previous = -1;
+    int64_t index, previous = -1, pairs = 0;
     span t = next_token(&row), value;
     char why[96];
 
     if (memchr(t.s, ':', t.n)) return bad_token(h, in, t, "stands where the label should be");
     for (t = next_token(&row); t.n > 0; t = next_token(&row)) {
+        BDML_TRY(bdml_columns_ask(h, ++pairs));
         BDML_TRY(cut_pair(h, in, t, &index, &value));
         if (index < 0) continue;
         if (index > LARGEST_INDEX) {

@@ -8,16 +8,20 @@
 static bdml_status gather_confusion(bdml_handle *h, bdml_confusion *c)
 {
     bdml_status status = BDML_OK;
-    size_t cells = (size_t)c->classes * (size_t)c->classes;
-    double *count = NULL;
-    BDML_NEW(h, count, cells + 2);
-    for (size_t k = 0; k < cells; k++) count[k] = (double)c->count[k];
-    count[cells] = (double)c->total;
-    count[cells + 1] = (double)c->wrong;
-    bdml_comm_sum(h->comm, (int64_t)cells + 2, count);
-    for (size_t k = 0; k < cells; k++) c->count[k] = (int64_t)count[k];
-    c->total = (int64_t)count[cells];
-    c->wrong = (int64_t)count[cells + 1];
+    const size_t n = (size_t)c->classes, cells = c->count ? n * n : 0;
+    const struct {
+        int64_t *count;
+        size_t n;
+    } parts[] = {{&c->total, 1}, {&c->wrong, 1}, {c->right, n}, {c->given, n}, {c->count, cells}};
+    double *count = NULL, *p;
+    BDML_NEW(h, count, 2 + 2 * n + cells);
+    p = count;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (size_t k = 0; k < parts[i].n; k++) *p++ = (double)parts[i].count[k];
+    bdml_comm_sum(h->comm, (int64_t)(2 + 2 * n + cells), count);
+    p = count;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (size_t k = 0; k < parts[i].n; k++) parts[i].count[k] = (int64_t)*p++;
 done:
     free(count);
     return status;

@@ -12,6 +12,7 @@
 
 static json_t *confusion_json(const bdml_confusion *c)
 {
+    if (!c->count) return json_null();
     json_t *rows = json_array();
     for (int t = 0; t < c->classes; t++) {
         json_t *row = json_array();

@@ -247,8 +247,8 @@ static bdml_status stage(bdml_mwu *w, double T, bool *done, bdml_mwu_result *r)
             return bdml_fail(w->h, BDML_ERR_ARGUMENT,
                              "rho = %g was exceeded %g times over in round %lld", w->rho,
                              w->exceeded, (long long)r->rounds);
-        bool last = (double)w->round >= T;
-        if (w->round % LOOK && !last) continue;
+        bool last = (double)w->round >= T, over = !last && bdml_time_is_up(w->watch);
+        if (w->round % LOOK && !last && !over) continue;
         if (delta > 0.0 && (last || !w->s.whole) && violation_so_far(w) <= delta) {
             BDML_TRY(measure(w, r));
             *done = r->violation <= delta;
@@ -257,7 +257,7 @@ static bdml_status stage(bdml_mwu *w, double T, bool *done, bdml_mwu_result *r)
                 return BDML_OK;
             }
         }
-        if (!last && bdml_time_is_up(w->watch)) {
+        if (over) {
             r->verdict = BDML_MWU_STOPPED;
             *done = true;
             return measure(w, r);
@@ -273,7 +273,7 @@ static bdml_status calibrate(bdml_mwu *w)
     enum { ROUNDS = 16 };
     double *met = w->met;
     reset(w);
-    for (int k = 0; k < ROUNDS && !w->warm; k++) {
+    for (int k = 0; k < ROUNDS && !w->warm && !bdml_time_is_up(w->watch); k++) {
         bool infeasible;
         BDML_TRY(w->form->oracle(w, &infeasible));
         w->form->values(w);

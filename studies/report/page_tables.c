@@ -142,9 +142,10 @@ static void cell(study_html *p, double count, double total)
 const json_t *study_page_confused(const json_t *run)
 {
     const json_t *methods = json_object_get(run, "methods"), *mine = study_find_method(run, "bdml");
-    if (!json_object_get(mine, "confusion")) /* it may have refused the data */
+    if (!json_is_array(json_object_get(mine, "confusion"))) /* it may have refused the data */
         mine = json_array_get(methods, best_row(methods, "error_mean", true));
-    return json_object_get(mine, "confusion") ? mine : NULL;
+    return json_is_array(json_object_get(mine, "confusion")) ? mine
+                                                             : NULL; /* of many classes: none */
 }
 
 void study_page_confusion(study_html *p, const json_t *run)
