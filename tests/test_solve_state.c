@@ -116,7 +116,8 @@ static task make_kind(bdml_handle *h, int kind)
         break;
     case 13:
         T = make_task(h, "soft, second order", 400, 7, 7, 0, 4000, "t");
-        T.s.K = 1e9, T.s.softness = 1e4, T.s.gap = 1e-9; /* some rounds of it, and a state of each */
+        T.s.K = 1e9, T.s.softness = 1e4,
+        T.s.gap = 1e-9; /* some rounds of it, and a state of each */
         break;
     default:
         T = make_task(h, "reduced, then whole", 40, 9, 5, 2e-5, 100, "p");
