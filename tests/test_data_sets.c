@@ -479,6 +479,9 @@ static void test_cancel(void **state)
     check_fails(h, bdml_read_dataset(h, source_path("data/segment.csv"), &data), BDML_ERR_CANCELLED,
                 "reading");
     assert_null(data);
+    check_fails(h, bdml_generate(h, "waveform", 100, &data), BDML_ERR_CANCELLED,
+                "stopped on request during: generate");
+    assert_null(data);
 }
 
 /* Fail every allocation in turn: BDML_ERR_MEMORY each time, nothing leaked (the sanitizer tells). */

@@ -129,7 +129,10 @@ static const struct generator {
     {"ringnorm", 20, 2, ringnorm}, {"stretched", 15, 4, stretched},
     {"needle", 30, 3, needle},     {"clusters", 12, 3, clusters},
 };
-enum { GENERATORS = sizeof generators / sizeof *generators };
+enum {
+    GENERATORS = sizeof generators / sizeof *generators,
+    ASKED = 4096 /* points between two looks at the clock */
+};
 
 /* ---- all -------------------------------------------------------------------------------------------------- */
 
@@ -189,6 +192,7 @@ bdml_status bdml_generate(bdml_handle *h, const char *name, int64_t n, bdml_data
     uint64_t seed = (uint64_t)h->options.general.seed.value;
     BDML_GO(bdml_dataset_new(h, n, g->d, g->classes, &data));
     for (int64_t i = 0; i < n; i++) { /* point i is a function of (seed, i) alone */
+        if (i % ASKED == 0) BDML_GO(bdml_progress(h, "generate", i, n));
         bdml_rng r = bdml_rng_make(seed, STREAM_POINTS ^ (uint64_t)i);
         data->y[i] = g->point(seed, &r, g->d, data->x + (size_t)i * (size_t)g->d);
     }

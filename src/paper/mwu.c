@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 enum {
-    LOOK = 16, /* rounds between looks at the average, the clock and the user */
+    LOOK = 16, /* rounds between looks at the average */
 };
 static const double FIRST_STEP = 0.25;
 
@@ -248,6 +248,7 @@ static bdml_status stage(bdml_mwu *w, double T, bool *done, bdml_mwu_result *r)
                              "rho = %g was exceeded %g times over in round %lld", w->rho,
                              w->exceeded, (long long)r->rounds);
         bool last = (double)w->round >= T, over = !last && bdml_time_is_up(w->watch);
+        if (!last && !over) BDML_TRY(look_up(w, r));
         if (w->round % LOOK && !last && !over) continue;
         if (delta > 0.0 && (last || !w->s.whole) && violation_so_far(w) <= delta) {
             BDML_TRY(measure(w, r));
@@ -262,19 +263,19 @@ static bdml_status stage(bdml_mwu *w, double T, bool *done, bdml_mwu_result *r)
             *done = true;
             return measure(w, r);
         }
-        BDML_TRY(look_up(w, r));
     }
     return BDML_OK;
 }
 
 /* A few rounds to learn how large the slacks really get, which is far below what the worst Y could make of them. */
-static bdml_status calibrate(bdml_mwu *w)
+static bdml_status calibrate(bdml_mwu *w, const bdml_mwu_result *r)
 {
     enum { ROUNDS = 16 };
     double *met = w->met;
     reset(w);
     for (int k = 0; k < ROUNDS && !w->warm && !bdml_time_is_up(w->watch); k++) {
         bool infeasible;
+        BDML_TRY(look_up(w, r));
         BDML_TRY(w->form->oracle(w, &infeasible));
         w->form->values(w);
         met[0] = BDML_MAX(met[0], fabs(w->scale0 * (w->bound - w->f)));
@@ -330,7 +331,7 @@ bdml_status bdml_mwu_run(bdml_mwu *w, double bound, bdml_mwu_result *r)
     w->exceeded = 0.0;
     if (w->basis) w->basis->taken = 0;
     bdml_status status = bdml_guarantee_set(w, r);
-    if (status == BDML_OK && w->observed) status = calibrate(w);
+    if (status == BDML_OK && w->observed) status = calibrate(w, r);
     if (status == BDML_OK) status = run_stages(w, r);
     r->exceeded = w->exceeded;
     r->rho = w->rho;
