@@ -253,10 +253,6 @@ static void nothing_reaches_beyond(void **state)
     memset(a->cell, 0, bytes_of(a));
     refuse_forgery(b.h, &f, "its map is zero");
     free_file(&f);
-    f = copy_file(&b.honest);
-    snprintf(array_named(&f, "labels")->name, NAME, "elsewhere");
-    refuse_forgery(b.h, &f, "labels");
-    free_file(&f);
     close_bench(&b);
 }
 

@@ -227,9 +227,8 @@ bdml_status bdml_evidence_get(bdml_handle *h, const bdml_container *c, bdml_evid
     BDML_GO(get_i4(h, c, "evidence.dual_constraint", &e->duals, &e->dual_constraint));
     BDML_GO(get_f8(h, c, "evidence.dual", &e->duals, &e->dual));
     if (!e->dual) BDML_GO(refuse(h, "evidence.dual"));
-    BDML_GO(check_indices(h, "evidence.dual_constraint", e->duals, e->dual_constraint, 0,
-                          e->constraints->m));
-    status = check_finite(h, "evidence.dual", e->duals, e->dual);
+    status = check_indices(h, "evidence.dual_constraint", e->duals, e->dual_constraint, 0,
+                           e->constraints->m);
 done:
     if (status == BDML_OK)
         *out = e;

@@ -106,8 +106,6 @@ static bdml_status read_points(bdml_handle *h, const bdml_container *c, const js
     BDML_TRY(read_array(h, c, "points", n, m->q, n > 0, &m->z));
     rows = n;
     BDML_TRY(bdml_container_get_i4(h, c, "labels", &rows, &columns, &m->y));
-    if ((m->y != NULL) != (n > 0 && m->classes > 0))
-        return damaged(h, "points that are kept have labels where there are classes");
     for (int64_t i = 0; m->y && i < n; i++)
         if (m->y[i] < 0 || m->y[i] >= m->classes) return damaged(h, "a label is of no class");
     m->points = n;
