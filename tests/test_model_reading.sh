@@ -60,4 +60,15 @@ check "train with drop" "$bdml" train train.csv --missing drop --columns u,v,col
 check "certify with drop" "$bdml" certify drop.bdml train.csv >out 2>err
 check "predict with drop" "$bdml" predict drop.bdml train.csv -o part.csv >out 2>err
 check "empty answer" [ "$(sed -n 3p part.csv)" = '""' ]
+
+# labels that came through a pipe: it is not waited for
+rows , . | awk -F, -v OFS=, '{ print $2, $3 }' >plain.csv
+rows , . | awk -F, '{ print $4 }' >labels.csv
+mkfifo labels.pipe
+cat labels.csv >labels.pipe &
+check "labels through a pipe" "$bdml" train plain.csv --labels-file labels.pipe $fit -q -o pipe.bdml 2>err
+timeout 20 "$bdml" certify pipe.bdml plain.csv >out 2>err
+check "no pipe is waited for" [ $? = 2 ]
+check "and why" says "labels.pipe: the model says that its labels stand here, and this is no file" err
+check "labels where they are" "$bdml" certify pipe.bdml plain.csv --labels-file labels.csv >out 2>err
 exit $failed

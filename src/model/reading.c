@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static const char *remembered(const json_t *settings, const char *name)
 {
@@ -46,6 +47,19 @@ static bdml_input_options input_of(const bdml_handle *h, const bdml_model *model
     return o;
 }
 
+/* A pipe or device that a model names would be waited for; who means it says so. What is not there the reader tells. */
+static bdml_status check_labels_file(bdml_handle *h, const char *path)
+{
+    struct stat st;
+    if (h->options.input.labels_file.given || !*path) return BDML_OK;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return BDML_OK;
+    return bdml_fail(
+        h, BDML_ERR_IO,
+        "%s: the model says that its labels stand here, and this is no file; say where "
+        "they are with --labels-file",
+        path);
+}
+
 static bdml_wanted wanted_of(const bdml_model *model)
 {
     const json_t *label = json_object_get(model->info, "label_column");
@@ -80,6 +94,7 @@ bdml_status bdml_read_model_dataset(bdml_handle *h, const bdml_model *model, con
                          "bdml_read_model_dataset: model and path must not be NULL");
     const bdml_input_options o = input_of(h, model);
     const bdml_wanted wanted = wanted_of(model);
+    BDML_TRY(check_labels_file(h, o.labels_file.value));
     return bdml_dataset_read(h, &o, &wanted, path, out);
 }
 
