@@ -70,8 +70,8 @@ typedef struct bdml_knn_task {
     const int32_t *label, *query_label; /* by row number */
     bdml_knn_rows reference, query;
     const int32_t *guess; /* k rows each, by query row number, or NULL */
-    const double *
-        within; /* squared distance beyond which nothing need be found, by query row number, or NULL */
+    /* squared distance beyond which nothing need be found, by query row number, or NULL */
+    const double *within;
     int32_t *index;   /* out, by query row number */
     double *distance; /* out, or NULL */
 } bdml_knn_task;

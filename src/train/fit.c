@@ -157,8 +157,8 @@ void bdml_recipe_most(double n, double asked, double *m, double *pairs, double *
         EACH = 300,
         SMALL = 36000,
         NEAREST = TARGETS_OF_MANY * NEAR_OF_MANY,
-        PAIRS =
-            20 /* of an anchor, 14 to 15 as seen: a pair is shared by triplets, and by its two rows */
+        /* of an anchor, 14 to 15 as seen: a pair is shared by triplets, and by its two rows */
+        PAIRS = 20
     };
     bool large = n > BDML_MANY_ROWS;
     double anchors = asked > 0.0 ? asked : BDML_MAX(bdml_recipe_anchors(n), (double)ANCHORS);

@@ -121,9 +121,10 @@ void study_page_retrieval(study_html *p, const json_t *run)
     study_html_printf(p,
                       "<div class=\"scroll\"><table class=\"sort\"><thead><tr><th>method</th>"
                       "<th>unseen %s %%</th><th>to the space as it is</th>"
-                      "<th>seen %s %%</th><th>to the space as it is</th>%s</tr></thead><tbody>\n",
-                      split, split,
-                      groups ? "<th>NMI, unseen</th><th>to the space as it is</th>" : "");
+                      "<th>seen %s %%</th><th>to the space as it is</th>",
+                      split, split);
+    if (groups) fputs("<th>NMI, unseen</th><th>to the space as it is</th>", p->f);
+    fputs("</tr></thead><tbody>\n", p->f);
     json_array_foreach(json_object_get(run, "methods"), i, row)
     {
         const char *why = client_string(row, "error");
