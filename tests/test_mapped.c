@@ -434,8 +434,8 @@ static const char *put_file(const char *name, const void *text, size_t n, bool p
 static void touch(const char *path)
 {
     static time_t later;
-    const struct timespec t[2] = {{time(NULL) + ++later, 0}, {time(NULL) + later, 0}};
-    assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
+    const struct timespec t = {time(NULL) + ++later, 0};
+    assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[2]){t, t}, 0), 0);
 }
 
 /* `first` is looked at, then `second` is read. */
