@@ -339,21 +339,30 @@ typedef struct cli_stream {
 bdml_status cli_stream_open(cli *c, const bdml_model *model, const char *path, cli_stream *s);
 /* The next s->n rows; 0 at the end. */
 bdml_status cli_stream_next(cli *c, cli_stream *s, const char *what);
+/* The status of what was done with the block; of a row that the model refuses the error names file and line. */
+bdml_status cli_stream_blame(cli *c, const cli_stream *s, bdml_status status);
 void cli_stream_close(cli_stream *s);
 
 /* ---- scores of labelled predictions (score.c) ------------------------------------------------ */
 
 typedef struct cli_score {
-    int predicted; /* classes of the model: columns */
-    int truths;    /* classes seen: rows, those of the model first */
+    int predicted;   /* classes of the model: columns */
+    int32_t *sorted; /* these, in the order of strcmp */
+    int truths;      /* classes seen: rows, those of the model first */
     char **truth;
-    size_t truth_room;
-    int64_t *count; /* `truths` rows of `predicted` columns */
+    int64_t *given, *right; /* rows of each that have an answer; that have the right one */
+    size_t truth_room, given_room, right_room;
+    int64_t *count; /* `truths` rows of `predicted` columns; NULL: too many of them */
     size_t capacity;
+    int32_t *row; /* of each class of the source; -1: not met so far */
+    int sources;
+    size_t row_room;
     int64_t total, wrong;
 } cli_score;
 bdml_status cli_score_init(cli *c, const bdml_model *model, cli_score *s);
-bdml_status cli_score_add(cli *c, cli_score *s, const char *truth, int32_t predicted);
+/* truth: a class of the source, by its number there. */
+bdml_status cli_score_add(cli *c, cli_score *s, const bdml_source *source, int32_t truth,
+                          int32_t predicted);
 void cli_score_json(const cli_score *s, const bdml_model *model, json_t *out);
 bdml_status cli_score_print(cli *c, const cli_score *s, const bdml_model *model, FILE *f);
 void cli_score_free(cli_score *s);

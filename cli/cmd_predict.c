@@ -82,14 +82,12 @@ static bdml_status predict_block(job *j)
     cli *c = j->c;
     const cli_stream *b = &j->stream;
 
-    TRY(bdml_vote(c->h, j->voters, b->n, b->x, b->d, j->label, NULL));
+    TRY(cli_stream_blame(c, b, bdml_vote(c->h, j->voters, b->n, b->x, b->d, j->label, NULL)));
     for (int64_t i = 0; i < b->n; i++) {
         const char *name = j->label[i] >= 0 ? bdml_model_class_name(j->model, j->label[i]) : "";
         while (j->answered < b->place[i]) TRY(put_class(j, ""));
         TRY(put_class(j, name));
-        if (b->label[i] >= 0)
-            TRY(cli_score_add(c, &j->score, bdml_source_class_name(b->source, b->label[i]),
-                              j->label[i]));
+        if (b->label[i] >= 0) TRY(cli_score_add(c, &j->score, b->source, b->label[i], j->label[i]));
     }
     return BDML_OK;
 }

@@ -205,7 +205,7 @@ static bdml_status transform_all(job *j, const char *output)
         TRY(cli_stream_next(c, &j->stream, "mapping"));
         const cli_stream *b = &j->stream;
         if (b->n == 0) break;
-        TRY(bdml_transform(c->h, j->model, b->n, b->x, b->d, j->z));
+        TRY(cli_stream_blame(c, b, bdml_transform(c->h, j->model, b->n, b->x, b->d, j->z)));
         TRY(put_block(j));
     }
     return j->format == TEXT  ? cli_writer_close(&j->writer)

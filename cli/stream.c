@@ -134,6 +134,26 @@ bdml_status cli_stream_next(cli *c, cli_stream *s, const char *what)
     return BDML_OK;
 }
 
+/* The library counts rows in the block that it was given: the one that it refuses is found by giving them one by one. */
+bdml_status cli_stream_blame(cli *c, const cli_stream *s, bdml_status status)
+{
+    char was[CLIENT_ERROR];
+    if (status != BDML_ERR_DATA) return status;
+    snprintf(was, sizeof was, "%s", bdml_last_error(c->h));
+    const char *name = bdml_source_name(s->source), *what = strstr(was, ": ");
+    double *z = client_alloc(c->h, (size_t)bdml_model_output_dimension(s->model), sizeof *z);
+    if (!z) return BDML_ERR_MEMORY;
+    for (int64_t i = 0; i < s->n; i++) {
+        const double *row = s->x + (size_t)i * (size_t)s->d;
+        if (bdml_transform(c->h, s->model, 1, row, s->d, z) == BDML_OK) continue;
+        free(z);
+        return client_fail(c->h, status, "%s: line %" PRId64 "%s", name, s->line[i],
+                           what ? what : ": the model refuses it");
+    }
+    free(z);
+    return client_fail(c->h, status, "%s: %s", name, was);
+}
+
 void cli_stream_close(cli_stream *s)
 {
     bdml_close_source(s->source);

@@ -229,7 +229,45 @@ static void numbers_round_trip(void **state)
     }
 }
 
-/* A host program with a decimal comma: the library reads and writes points all the same. */
+/* Digits of every number, with every power of ten: as strtod reads them, to the bit. Halves between two doubles, and the
+ * digits beside them, are where rounding goes wrong. */
+static void numbers_are_rounded_right(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_rng r = bdml_rng_make(11, 0);
+    char text[64];
+    for (int i = 0; i < 300000; i++) {
+        uint64_t digits = bdml_rng_u64(&r) >> bdml_rng_u64(&r) % 64;
+        int scale = (int)(bdml_rng_u64(&r) % 60) - 30, n;
+        double v, wanted;
+        if (i % 4 == 1) digits = (digits | (uint64_t)1 << 63) >> 10 | 1; /* 54 bits: a half */
+        if (i % 4 == 2) digits = ((digits | (uint64_t)1 << 63) >> 10 | 1) << (scale & 7);
+        if (i % 4 == 1) scale = 0;
+        if (i % 8 == 3) /* a point within, and zeros before */
+            n = snprintf(text, sizeof text, "-0.%0*llu", scale & 7, (unsigned long long)digits);
+        else if (i % 8 == 7)
+            n = snprintf(text, sizeof text, "%llu.%llu", (unsigned long long)digits >> 40,
+                         (unsigned long long)digits & 0xffffff);
+        else
+            n = snprintf(text, sizeof text, "%llue%d", (unsigned long long)digits, scale);
+        check_true(bdml_parse_double(h->c_locale, text, (size_t)n, &v));
+        wanted = strtod(text, NULL);
+        if (memcmp(&v, &wanted, sizeof v) != 0) fail_msg("%s: %.17g, not %.17g", text, v, wanted);
+    }
+    /* an odd number of 54 bits over 2^k, written as one of 5^k times as much over 10^k, is halfway between two doubles */
+    for (int i = 0; i < 3000; i++) {
+        int k = 1 + i % 4, step = i / 4 % 3 - 1, n;
+        uint64_t odd = (uint64_t)1 << 53 | bdml_rng_u64(&r) >> 11 | 1, digits = odd;
+        double v, wanted;
+        for (int j = 0; j < k; j++) digits *= 5;
+        digits += (uint64_t)(int64_t)step;
+        n = snprintf(text, sizeof text, "%llue-%d", (unsigned long long)digits, k);
+        check_true(bdml_parse_double(h->c_locale, text, (size_t)n, &v));
+        wanted = strtod(text, NULL);
+        if (memcmp(&v, &wanted, sizeof v) != 0) fail_msg("%s: %.17g, not %.17g", text, v, wanted);
+    }
+}
+
 /* As printf writes them: random bits, and the doubles at the edges. */
 static void hexadecimal_numbers_are_those_of_printf(void **state)
 {
@@ -251,6 +289,7 @@ static void hexadecimal_numbers_are_those_of_printf(void **state)
     }
 }
 
+/* A host program with a decimal comma: the library reads and writes points all the same. */
 static void numbers_ignore_the_locale(void **state)
 {
     bdml_handle *h = *state;
@@ -523,6 +562,7 @@ int main(void)
         cmocka_unit_test(uniform_numbers_are_centred_in_their_cells),
         handle_test(numbers_parse_exactly),
         handle_test(numbers_round_trip),
+        handle_test(numbers_are_rounded_right),
         cmocka_unit_test(hexadecimal_numbers_are_those_of_printf),
         handle_test(numbers_ignore_the_locale),
         handle_test(progress_can_cancel),

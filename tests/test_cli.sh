@@ -286,6 +286,16 @@ sed 's/,3$/,new/' test.csv >newclass.csv
 works predict wine.bdml newclass.csv -o x.csv
 ok "predict: a class the model has never seen is an error with recall 0" grep -q '^new .* 0\.0' out
 
+# Of very many classes there is no matrix; what is counted is the same. Classes that the model has not seen come after its own.
+awk 'BEGIN { print "u,v,class"; for (i = 0; i < 2200; i++) print int(i / 2) * 3 + i % 2 "," i % 2 ",c" int(i / 2) }' >many.csv
+works train many.csv --method euclidean --scale none -o many.bdml
+sed 's/,c7$/,c8/; s/,c5$/,new/' many.csv | awk -F, -v OFS=, 'NR > 1 { $1 += 0.25 } { print }' >moved.csv
+json 'r["confusion"] is None and r["wrong"] == 4 and r["labelled"] == 2200 and len(r["recall"]) == 1101 and
+    r["recall"]["c8"] == 50 and r["recall"]["new"] == 0 and r["recall"]["c5"] is None and r["recall"]["c9"] == 100' \
+    predict many.bdml moved.csv
+works predict many.bdml moved.csv -o x.csv
+ok "predict: recalls of many classes" grep -q '^c8 .* 50\.0$' out
+
 works transform wine.bdml test.csv
 ok "transform: heading" [ "$(head -n 1 out | cut -d, -f1,14)" = z1,class ]
 ok "transform: one row a point" [ "$(wc -l <out)" -eq $((rows + 1)) ]

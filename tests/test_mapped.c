@@ -517,6 +517,32 @@ static void a_binary_file_changed_while_it_is_read(void **state)
     bdml_source_close(s);
 }
 
+/* What is opened twice is one file: not one written over since, and not another under its name. */
+static void a_file_opened_again_is_the_same(void **state)
+{
+    bdml_handle *h = *state;
+    static const char text[] = "a,b\n1,2\n", longer[] = "a,b\n1,2\n3,4\n";
+    char path[4200];
+    snprintf(path, sizeof path, "%s", put_file("twice.csv", text, strlen(text), false));
+    for (int how = 0; how < 3; how++) {
+        bdml_input *first, *second;
+        put_file("twice.csv", text, strlen(text), false);
+        check_ok(h, bdml_input_open(h, path, &first));
+        if (how == 1) put_file("twice.csv", longer, strlen(longer), false);
+        if (how == 2)
+            assert_int_equal(rename(put_file("other", text, strlen(text), false), path), 0);
+        check_ok(h, bdml_input_open(h, path, &second));
+        if (how == 0)
+            check_ok(h, bdml_input_same(h, first, second));
+        else
+            check_fails(h, bdml_input_same(h, first, second), BDML_ERR_IO,
+                        "twice.csv: the file was changed");
+        bdml_input_close(first);
+        bdml_input_close(second);
+    }
+    unlink(path);
+}
+
 /* Another file in its place does no harm: what was opened is read to its end. */
 static void a_file_replaced_is_read_as_it_was(void **state)
 {
@@ -540,6 +566,7 @@ int main(void)
         handle_test(a_file_changed_between_look_and_read),
         handle_test(a_binary_file_changed_while_it_is_read),
         handle_test(a_file_replaced_is_read_as_it_was),
+        handle_test(a_file_opened_again_is_the_same),
         handle_test(mapped_is_what_is_read),
         handle_test(small_files_are_read),
         handle_test(others_are_read),

@@ -101,6 +101,38 @@ static void bad_maps_are_refused(void **state)
     bdml_free_model(NULL);
 }
 
+/* What a model takes can be loaded again: to the largest numbers whose squares are distances. */
+static void large_maps_load_again(void **state)
+{
+    bdml_handle *h = *state;
+    static const double sizes[] = {1e-300, 1e150, 9.9e299, 1.1e300, 1e302, 1e307};
+    char dir[32], path[64];
+    int taken = 0;
+    temp_dir(dir);
+    snprintf(path, sizeof path, "%s/m.bdml", dir);
+    for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
+        bool metric = k % 2;
+        double v = metric ? sizes[k / 2] : sqrt(sizes[k / 2]);
+        const double m[] = {v, 0, 0, v / 2};
+        bdml_model *model, *again;
+        bdml_status status = bdml_model_from_map(h, 2, 2, m, metric, &model);
+        if (sizes[k / 2] < 1e300) {
+            taken++;
+            check_ok(h, status);
+            check_ok(h, bdml_save_model(h, model, path));
+            check_ok(h, bdml_load_model(h, path, &again));
+            bdml_free_model(again);
+            bdml_free_model(model);
+        } else {
+            check_fails(h, status, BDML_ERR_DATA, "beyond 1e+150");
+            assert_null(model);
+        }
+    }
+    assert_int_equal(taken, 6);
+    unlink(path);
+    rmdir(dir);
+}
+
 /* ---- exporting ------------------------------------------------------------------------------------------ */
 
 static void exports_read_back(void **state)
@@ -272,10 +304,15 @@ static void angles_keep_to_the_cap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(inverse_of_the_map), cmocka_unit_test(angles_keep_to_the_cap),
-        handle_test(metric_by_hand),     handle_test(singular_metric_drops_rows),
-        handle_test(kappa_of_a_map),     handle_test(bad_maps_are_refused),
-        handle_test(exports_read_back),  handle_test(allocation_failures_are_clean),
+        handle_test(inverse_of_the_map),
+        cmocka_unit_test(angles_keep_to_the_cap),
+        handle_test(metric_by_hand),
+        handle_test(singular_metric_drops_rows),
+        handle_test(kappa_of_a_map),
+        handle_test(bad_maps_are_refused),
+        handle_test(large_maps_load_again),
+        handle_test(exports_read_back),
+        handle_test(allocation_failures_are_clean),
     };
     return cmocka_run_group_tests(tests, enter_blas, leave_blas);
 }

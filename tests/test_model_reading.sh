@@ -71,4 +71,13 @@ timeout 20 "$bdml" certify pipe.bdml plain.csv >out 2>err
 check "no pipe is waited for" [ $? = 2 ]
 check "and why" says "labels.pipe: the model says that its labels stand here, and this is no file" err
 check "labels where they are" "$bdml" certify pipe.bdml plain.csv --labels-file labels.csv >out 2>err
+
+# labels from standard input, or from what is of the training process: neither
+for name in - /dev/stdin /dev/fd/0; do
+    check "labels from $name" "$bdml" train plain.csv --labels-file $name $fit -q -o stdin.bdml <labels.csv 2>err
+    timeout 20 "$bdml" certify stdin.bdml plain.csv <>labels.pipe >out 2>err # an end that never comes
+    check "$name is not waited for" [ $? = 2 ]
+    check "and why" says "$name: the model says that its labels stand here, and this is no file" err
+done
+check "unless it is said now" "$bdml" certify stdin.bdml plain.csv --labels-file - <labels.csv >out 2>err
 exit $failed

@@ -450,7 +450,8 @@ static void folds_have_the_anchors_of_the_last_fit(void **state)
     check_ok(h, bdml_fit_open(h, &plan, &fold, BDML_REFERENCE_NONE, NULL, true, &f));
     check_ok(h, bdml_sweep_run(&w));
     int64_t anchors = anchors_of(w.last->c, MANY);
-    check_true(anchors > 3600 / 10 * 9 && anchors <= 3600); /* a few hold all theirs by the margin */
+    check_true(anchors > 3600 / 10 * 9 &&
+               anchors <= 3600); /* a few hold all theirs by the margin */
     bdml_sweep_free(&w);
     bdml_fit_close(&f);
     bdml_plan_free(&plan);

@@ -274,6 +274,9 @@ static void solvers_without_time_do_not_begin(void **state)
     {
         assert_int_equal(json_integer_value(json_object_get(o, "rounds")), 0);
         assert_string_equal(json_string_value(json_object_get(o, "outcome")), "no metric");
+        check_true(json_is_null(json_object_get(o, "lower")));
+        check_true(json_is_null(json_object_get(o, "L")));
+        check_true(json_is_null(json_object_get(o, "U")));
     }
     json_decref(result);
     free(text);

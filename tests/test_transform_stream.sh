@@ -73,6 +73,17 @@ paste -d, wanted.csv converted.csv | awk -F, 'NR > 1 {
 has err "map the originals"
 [ ! -e no.npy ] || fail "a refused conversion leaves nothing"
 
+# A row that the model cannot map is told by its line, in whichever block of rows it comes.
+printf '1,0\n0,1\n' >eye.csv
+"$bdml" import eye.csv --what L -o eye.bdml -q >said 2>err || { cat err; fail "import"; }
+awk 'BEGIN { print "u,v"; for (i = 2; i <= 20000; i++) print (i == 9001 ? "1e200" : i % 7) "," i % 5 }' >far.csv
+"$bdml" transform eye.bdml far.csv -o far.npy >said 2>err && fail "a row beyond all distances"
+has err "far.csv: line 9001: the model maps it to 1e+200"
+awk 'BEGIN { print "u,v,class"; for (i = 0; i < 30; i++) print i % 2 * 9 + i / 30 "," i % 3 "," i % 2 }' >two.csv
+"$bdml" train two.csv --reference none --distortion 3 --softness 5 --passes 1 --scale none -o two.bdml -q >said 2>err || { cat err; fail "two"; }
+"$bdml" predict two.bdml far.csv -o classes.csv >said 2>err && fail "nor has it a class"
+has err "far.csv: line 9001: the model maps it to"
+
 # 200,000 x 256 singles, 205 MB in and out, within an address space that the mapped rows, doubles, do not fit in.
 if grep -q 'BDML_SANITIZE:BOOL=ON' "$BDML_BUILD/CMakeCache.txt"; then
     echo "skipped: the limit on memory, which sanitizers do not live with"

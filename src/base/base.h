@@ -241,6 +241,7 @@ bool bdml_leaves(bdml_handle *h, const char *what);
 bdml_status bdml_leave_check(bdml_handle *h, const char *what);
 /* BDML_ERR_CANCELLED once it is over; bdml_progress looks at it too. */
 bdml_status bdml_deadline_check(bdml_handle *h, const char *what);
+bdml_status bdml_deadline_over(bdml_handle *h, const char *what); /* the failure of it */
 /* Will it not be over in so many seconds? */
 bool bdml_deadline_allows(const bdml_handle *h, double seconds);
 /* BDML_ERR_CANCELLED also where it will be over in so many seconds: they would be for nothing. Time is up from then on. */

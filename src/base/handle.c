@@ -234,17 +234,21 @@ bool bdml_deadline_allows(const bdml_handle *h, double seconds)
     return h->deadline == 0.0 || bdml_now() + seconds < h->deadline;
 }
 
+bdml_status bdml_deadline_over(bdml_handle *h, const char *what)
+{
+    return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
+}
+
 bdml_status bdml_deadline_check(bdml_handle *h, const char *what)
 {
-    if (bdml_deadline_allows(h, 0.0)) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
+    return bdml_deadline_allows(h, 0.0) ? BDML_OK : bdml_deadline_over(h, what);
 }
 
 bdml_status bdml_deadline_ahead(bdml_handle *h, const char *what, double seconds)
 {
     if (bdml_deadline_allows(h, seconds)) return BDML_OK;
     h->stop_by = BDML_MIN(h->stop_by, bdml_now());
-    return bdml_fail(h, BDML_ERR_CANCELLED, "the time limit is over, during: %s", what);
+    return bdml_deadline_over(h, what);
 }
 
 /* Call the callback; non-zero is what it says to stop. */

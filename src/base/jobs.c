@@ -23,7 +23,8 @@ typedef struct watch {
     int rank, ranks; /* that jobs are dealt out to: job k is that of rank k % ranks */
     int level;       /* of the parallel region: who is thread 0 of it, from inside regions within */
     int64_t finished;
-    bool stop, late; /* late: by the clock */
+    bool stop, late; /* late: `until` has come */
+    bool by_clock;   /* stopped by the time limit, not by the user */
     int64_t failed;  /* the first job that failed, count: none */
     int64_t excused; /* likewise, of those excused */
     bdml_status status;
@@ -53,6 +54,17 @@ static void stop(watch *w)
     w->stop = true;
 }
 
+/* By the user, or by the time limit: what ended it is settled here, once, for ranks read their clocks at other times. */
+static void cancel(watch *w)
+{
+    bool over = !bdml_deadline_allows(w->h, 0.0);
+    if (over) {
+#pragma omp atomic write
+        w->by_clock = true;
+    }
+    stop(w);
+}
+
 /* The clock is looked at before the user is asked: its answer is no failure. */
 static void look_at_clock(watch *w)
 {
@@ -76,9 +88,9 @@ static int ask(void *user, const char *phase, int64_t done, int64_t total)
     if (!stopped(w) && omp_get_ancestor_thread_num(w->level) == 0) {
         bool held = w->h->outer.what != NULL;
         if (!held) bdml_progress_hold(w->h, j->what, j->done + now, j->total);
-        bool cancel = bdml_progress(w->h, j->what, j->done + now, j->total) != BDML_OK;
+        bool ended = bdml_progress(w->h, j->what, j->done + now, j->total) != BDML_OK;
         if (!held) bdml_progress_release(w->h);
-        if (cancel) stop(w);
+        if (ended) cancel(w);
     }
     return stopped(w);
 }
@@ -123,7 +135,10 @@ static void note_failure(watch *w, int64_t job, bdml_status status, const char *
             snprintf(w->error, sizeof w->error, "%s", error);
         }
     }
-    stop(w);
+    if (merely)
+        cancel(w);
+    else
+        stop(w);
 }
 
 /* Warnings are kept until the end; the rest is for a person who watches, and comes from one worker. */
@@ -202,6 +217,7 @@ static void agree(watch *w)
     double excused = bdml_comm_least(comm, (double)w->excused);
     w->stop = bdml_comm_largest(comm, w->stop) > 0.0;
     w->late = bdml_comm_largest(comm, w->late) > 0.0;
+    w->by_clock = bdml_comm_largest(comm, w->by_clock) > 0.0;
     if (failed < count) {
         bool mine = (double)w->failed == failed;
         w->status = (bdml_status)bdml_comm_total(comm, mine ? (double)w->status : 0.0);
@@ -269,8 +285,8 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs)
     if (jobs->late && w.late) *jobs->late = true;
     if (w.failed < jobs->count && w.status != BDML_ERR_CANCELLED)
         status = bdml_fail(h, w.status, "%s: %s", jobs->what, w.error);
-    else if (w.stop && !w.late && bdml_deadline_check(h, jobs->what) != BDML_OK)
-        status = BDML_ERR_CANCELLED; /* the clock, not the user */
+    else if (w.stop && !w.late && w.by_clock)
+        status = bdml_deadline_over(h, jobs->what);
     else if (w.stop && !w.late)
         status = bdml_fail(h, BDML_ERR_CANCELLED, "stopped on request during: %s", jobs->what);
     else if (!w.late)

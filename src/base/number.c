@@ -20,14 +20,105 @@ static void trim(const char **s, size_t *n)
     while (*n > 0 && is_blank((*s)[*n - 1])) (*n)--;
 }
 
+enum { SMALL_POWER = 22, LARGE_POWER = 27 }; /* 5^k is an exact double; has less than 64 bits */
+static const uint64_t EXACT = (uint64_t)1 << 53;
+
 /* Clinger's fast path: a mantissa below 2^53 and a power of ten up to 22 are exact doubles, so one
- * multiplication or division rounds correctly. Covers nearly all data files. */
-static bool parse_simple(const char *s, size_t n, double *out)
+ * multiplication or division rounds correctly. */
+static bool scale_exact(uint64_t mantissa, int scale, double *out)
 {
     static const double pow10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    static const uint64_t EXACT = (uint64_t)1 << 53;
+    if (mantissa >= EXACT || scale < -SMALL_POWER || scale > SMALL_POWER) return false;
+    double v = (double)mantissa;
+    *out = scale < 0 ? v / pow10[-scale] : v * pow10[scale];
+    return true;
+}
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 wide;
+
+static int leading_zeros(uint64_t v)
+{
+    return __builtin_clzll(v);
+}
+
+/* v 2^e, or where `more` is set a little more, to the nearest double, halves to even. v >= 2^62 when there is more; the
+ * result is a normal number. */
+static double round_wide(wide v, bool more, int e)
+{
+    uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v, bits;
+    int drop = high ? 75 - leading_zeros(high) : 11 - leading_zeros(low);
+    double power;
+    if (drop > 0) {
+        wide half = (wide)1 << (drop - 1), rest = v & (2 * half - 1);
+        v >>= drop;
+        v += rest > half || (rest == half && (more || (v & 1)));
+        e += drop;
+    }
+    bits = (uint64_t)(1023 + e) << 52; /* 2^e */
+    memcpy(&power, &bits, sizeof power);
+    return (double)(uint64_t)v * power; /* v <= 2^53: exact */
+}
+
+/* A mantissa of 64 bits and a power of ten up to 27, as in most numbers that are written with 16 or 17 digits: times 5^k in
+ * 128 bits, or over 5^k, both brought to the left, with what is left over. 10^k = 5^k 2^k. */
+static bool scale_wide(uint64_t mantissa, int scale, double *out)
+{
+    static const uint64_t pow5[] = {1u,
+                                    5u,
+                                    25u,
+                                    125u,
+                                    625u,
+                                    3125u,
+                                    15625u,
+                                    78125u,
+                                    390625u,
+                                    1953125u,
+                                    9765625u,
+                                    48828125u,
+                                    244140625u,
+                                    1220703125u,
+                                    6103515625u,
+                                    30517578125u,
+                                    152587890625u,
+                                    762939453125u,
+                                    3814697265625u,
+                                    19073486328125u,
+                                    95367431640625u,
+                                    476837158203125u,
+                                    2384185791015625u,
+                                    11920928955078125u,
+                                    59604644775390625u,
+                                    298023223876953125u,
+                                    1490116119384765625u,
+                                    7450580596923828125u};
+    if (mantissa == 0 || scale < -LARGE_POWER || scale > LARGE_POWER) return false;
+    if (scale >= 0) {
+        *out = round_wide((wide)mantissa * pow5[scale], false, scale);
+        return true;
+    }
+    uint64_t divisor = pow5[-scale];
+    int up = leading_zeros(mantissa), down = leading_zeros(divisor);
+    wide dividend = (wide)(mantissa << up) << 63;
+    divisor <<= down;
+    uint64_t quotient = (uint64_t)(dividend / divisor); /* 2^62 to 2^64 */
+    *out = round_wide(quotient, (uint64_t)(dividend % divisor) != 0, scale - 63 - up + down);
+    return true;
+}
+#else
+static bool scale_wide(uint64_t mantissa, int scale, double *out)
+{
+    (void)mantissa, (void)scale, (void)out;
+    return false;
+}
+#endif
+
+/* Digits that go into 64 bits, with a power of ten that is not large: nearly all of data files. */
+static bool parse_simple(const char *s, size_t n, double *out)
+{
+    static const uint64_t FULL = (UINT64_MAX - 9) / 10;
     const char *p = s, *end = s + n;
     bool negative = false, any = false;
     uint64_t mantissa = 0;
@@ -35,12 +126,12 @@ static bool parse_simple(const char *s, size_t n, double *out)
 
     if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
     for (; p < end && *p >= '0' && *p <= '9'; p++, any = true) {
-        if (mantissa >= EXACT / 10) return false;
+        if (mantissa > FULL) return false;
         mantissa = 10 * mantissa + (uint64_t)(*p - '0');
     }
     if (p < end && *p == '.') {
         for (p++; p < end && *p >= '0' && *p <= '9'; p++, any = true, scale--) {
-            if (mantissa >= EXACT / 10) return false;
+            if (mantissa > FULL) return false;
             mantissa = 10 * mantissa + (uint64_t)(*p - '0');
         }
     }
@@ -53,10 +144,9 @@ static bool parse_simple(const char *s, size_t n, double *out)
         if (digits == 0) return false;
         scale += sign * e;
     }
-    if (p != end || scale < -22 || scale > 22) return false;
-    double v = (double)mantissa;
-    v = scale < 0 ? v / pow10[-scale] : v * pow10[scale];
-    *out = negative ? -v : v;
+    if (p != end) return false;
+    if (!scale_exact(mantissa, scale, out) && !scale_wide(mantissa, scale, out)) return false;
+    if (negative) *out = -*out;
     return true;
 }
 

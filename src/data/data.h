@@ -268,6 +268,8 @@ const char *bdml_input_name(const bdml_input *in);
 const char *bdml_input_path(const bdml_input *in); /* as given; "-" for standard input */
 /* BDML_ERR_IO when a regular file is not what it was when it was opened. */
 bdml_status bdml_input_unchanged(bdml_handle *h, const bdml_input *in);
+/* BDML_ERR_IO when what was opened again is not the file that it was (rewritten, or another put in its place). */
+bdml_status bdml_input_same(bdml_handle *h, const bdml_input *before, const bdml_input *now);
 /* Of an error about what was read (in NULL: none): that the file was changed meanwhile, where it was; else `status`. */
 bdml_status bdml_input_blame(bdml_handle *h, const bdml_input *in, bdml_status status);
 /* The same file opened for another reader, wherever its name leads by now; NULL: errno. */

@@ -128,6 +128,7 @@ static bdml_status read_sibling(bdml_handle *h, const char *path, bdml_names *na
     BDML_GO(bdml_input_open(h, sibling, &in));
     bdml_bytes bytes = bdml_bytes_of_input(in);
     BDML_GO(bdml_idx_labels(h, &bytes, names, &n, &m->label));
+    BDML_GO(bdml_input_unchanged(h, in));
     BDML_GO(bdml_matrix_check_labels(h, m, path, "the file", sibling, n));
     bdml_log(h, BDML_LOG_INFO, "%s: labels from %s beside it", path, sibling);
 done:

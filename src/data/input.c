@@ -139,20 +139,36 @@ done:
 
 /* ---- files that change ----------------------------------------------------------------------------- */
 
+static bool same_state(const struct stat *a, const struct stat *b)
+{
+    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static bdml_status has_changed(bdml_handle *h, const bdml_input *in)
+{
+    return bdml_fail(h, BDML_ERR_IO,
+                     "%s: the file was changed while it was being read, so that its parts may not "
+                     "belong together; leave it alone meanwhile, or read a copy of it",
+                     in->name);
+}
+
 /* A reader looks at the first rows, or at all of them, before it reads them, and a file that is written meanwhile would be read in
  * two states. It is told by its size and time; another that is put in its place by renaming is not this one. */
 bdml_status bdml_input_unchanged(bdml_handle *h, const bdml_input *in)
 {
     struct stat now;
-    if (!in->watched) return BDML_OK;
-    bool same = fstat(in->fd, &now) == 0 && now.st_size == in->was.st_size &&
-                now.st_mtim.tv_sec == in->was.st_mtim.tv_sec &&
-                now.st_mtim.tv_nsec == in->was.st_mtim.tv_nsec;
-    if (same) return BDML_OK;
-    return bdml_fail(h, BDML_ERR_IO,
-                     "%s: the file was changed while it was being read, so that its parts may not "
-                     "belong together; leave it alone meanwhile, or read a copy of it",
-                     in->name);
+    if (!in->watched || (fstat(in->fd, &now) == 0 && same_state(&now, &in->was))) return BDML_OK;
+    return has_changed(h, in);
+}
+
+bdml_status bdml_input_same(bdml_handle *h, const bdml_input *before, const bdml_input *now)
+{
+    const struct stat *a = &before->was, *b = &now->was;
+    bool same =
+        before->watched == now->watched &&
+        (!now->watched || (a->st_dev == b->st_dev && a->st_ino == b->st_ino && same_state(a, b)));
+    return same ? BDML_OK : has_changed(h, now);
 }
 
 bdml_status bdml_input_blame(bdml_handle *h, const bdml_input *in, bdml_status status)

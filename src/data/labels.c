@@ -137,6 +137,7 @@ bdml_status bdml_labels_read(bdml_handle *h, const char *path, bdml_names *names
         BDML_GO(bdml_labels_from_binary(h, in, format, names, count, label));
     else
         BDML_GO(read_text(h, in, names, label, count));
+    BDML_GO(bdml_input_unchanged(h, in));
     if (*count == 0)
         status = bdml_fail(h, BDML_ERR_DATA, "%s: the file holds no labels", bdml_input_name(in));
 done:

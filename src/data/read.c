@@ -517,6 +517,7 @@ static bdml_status read_skimming(bdml_handle *h, const bdml_input_options *o, co
         BDML_GO(collect(h, &all, false));
         n = all.n;
         BDML_GO(bdml_source_open(h, o, path, NULL, &r->s));
+        BDML_GO(bdml_input_same(h, all.s->in, r->s->in));
     } else {
         all.s = NULL;
     }

@@ -78,7 +78,10 @@ static bdml_status run_paper(bdml_handle *h, const task *t, bdml_paper_form form
 {
     bdml_paper_settings s = bdml_paper_from_options(&t->options->solve, &t->options->mwu);
     share_time(h, 2);
-    if (!bdml_deadline_allows(h, 0.0)) return BDML_OK; /* no metric: those before took it all */
+    if (!bdml_deadline_allows(h, 0.0)) { /* those before took it all: nothing is known */
+        e->r.lower = e->b.L = e->b.U = (double)NAN;
+        return BDML_OK;
+    }
     s.form = form;
     s.literal = literal;
     if (scaling != BDML_ROW_SCALING_AUTO) s.scaling = scaling;

@@ -34,12 +34,12 @@ bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, c
 
 /* ---- transform ------------------------------------------------------------------------------------ */
 
-/* A row that cannot be prepared gets its number among all rows, not in its block. */
-static void name_row(bdml_handle *h, const bdml_model *model, int64_t from, int64_t to,
-                     const double *x, int64_t ld)
+/* A row that cannot be prepared gets its number among all rows, not in its block, which begins with row `first`. */
+static void name_row(bdml_handle *h, const bdml_model *model, int64_t rows, const double *x,
+                     int64_t ld, int64_t first)
 {
-    while (from < to && bdml_prepare_check(h, &model->prepare, COL(x, ld, from), from) == BDML_OK)
-        from++;
+    for (int64_t r = 0; r < rows; r++)
+        if (bdml_prepare_check(h, &model->prepare, COL(x, ld, r), first + r) != BDML_OK) return;
 }
 
 /* What is larger has no squared distance. row: the numbers of the rows; NULL: from `first` on. */
@@ -56,9 +56,9 @@ static bdml_status check_images(bdml_handle *h, int64_t n, int width, const doub
     return BDML_OK;
 }
 
-/* row: as in check_images. */
+/* row, first: as in check_images. */
 static bdml_status transform(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
-                             int64_t ld, const int64_t *row, double *z)
+                             int64_t ld, const int64_t *row, int64_t first, double *z)
 {
     bdml_status status = BDML_OK;
     int64_t block = BDML_MIN(bdml_model_block(h, sizeof(double) * (size_t)model->d), n);
@@ -69,10 +69,11 @@ static bdml_status transform(bdml_handle *h, const bdml_model *model, int64_t n,
         int64_t rows = BDML_MIN(block, n - i);
         BDML_GO(bdml_progress(h, "transform", i, n));
         status = bdml_prepare_apply(h, &model->prepare, rows, COL(x, ld, i), ld, prepared);
-        if (status == BDML_ERR_DATA) name_row(h, model, i, i + rows, x, ld);
+        if (status == BDML_ERR_DATA) name_row(h, model, rows, COL(x, ld, i), ld, first + i);
         if (status != BDML_OK) goto done;
         BDML_GO(bdml_model_map(h, model, rows, prepared, COL(z, model->q, i)));
-        BDML_GO(check_images(h, rows, model->q, COL(z, model->q, i), row ? row + i : NULL, i));
+        BDML_GO(
+            check_images(h, rows, model->q, COL(z, model->q, i), row ? row + i : NULL, first + i));
     }
 done:
     free(prepared);
@@ -95,15 +96,20 @@ static bdml_status check_points(bdml_handle *h, const bdml_model *model, int64_t
     return BDML_OK;
 }
 
+bdml_status bdml_transform_at(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                              int64_t ld, int64_t first, double *z)
+{
+    BDML_TRY(check_points(h, model, n, x, ld, z));
+    BDML_TRY(bdml_la_enter(h));
+    bdml_status status = transform(h, model, n, x, ld, NULL, first, z);
+    bdml_la_leave(h);
+    return status;
+}
+
 bdml_status bdml_transform(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
                            int64_t ld, double *z)
 {
-    if (!h) return BDML_ERR_ARGUMENT;
-    BDML_TRY(check_points(h, model, n, x, ld, z));
-    BDML_TRY(bdml_la_enter(h));
-    bdml_status status = transform(h, model, n, x, ld, NULL, z);
-    bdml_la_leave(h);
-    return status;
+    return h ? bdml_transform_at(h, model, n, x, ld, 0, z) : BDML_ERR_ARGUMENT;
 }
 
 /* ---- pairs -------------------------------------------------------------------------------------------- */
@@ -189,7 +195,7 @@ static bdml_status make_images(bdml_handle *h, const pair_block *b, int64_t r0, 
                                double *image)
 {
     const bdml_model *m = b->model;
-    if (!b->similar) return transform(h, m, rows, b->x, m->prepare.d_in, b->row + r0, image);
+    if (!b->similar) return transform(h, m, rows, b->x, m->prepare.d_in, b->row + r0, 0, image);
     double *x = b->part, *y = b->part + (size_t)rows * (size_t)m->d;
     BDML_TRY(bdml_prepare_apply(h, &m->prepare, rows, b->x, m->prepare.d_in, x));
     put_part(b, rows, m->d, x, m->q, image);

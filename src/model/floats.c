@@ -23,7 +23,7 @@ bdml_status bdml_transform_floats(bdml_handle *h, const bdml_model *model, int64
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = BDML_MIN(block, n - i);
         for (int64_t k = 0; k < rows * d; k++) from[k] = (double)x[(i + k / d) * ld + k % d];
-        BDML_GO(bdml_transform(h, model, rows, from, d, to));
+        BDML_GO(bdml_transform_at(h, model, rows, from, d, i, to));
         for (int64_t k = 0; k < rows * q; k++) z[i * q + k] = (float)to[k];
     }
 done:

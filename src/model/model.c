@@ -100,8 +100,17 @@ static void metric_rows(int d, int q, const double *a, const double *lambda, dou
     }
 }
 
-static bdml_status take_map(bdml_model *m, int q, double *l, double kappa)
+/* What a model holds can be loaded again. */
+static bdml_status take_map(bdml_handle *h, bdml_model *m, int q, double *l, double kappa)
 {
+    for (size_t e = 0; e < (size_t)q * (size_t)m->d; e++)
+        if (!(fabs(l[e]) <= BDML_LONGEST)) {
+            free(l);
+            return bdml_fail(h, BDML_ERR_DATA,
+                             "the map L of the metric has an entry beyond %g: squared distances "
+                             "under it are no numbers; give it in another unit",
+                             BDML_LONGEST);
+        }
     free(m->l);
     m->l = l;
     m->q = q;
@@ -157,7 +166,7 @@ bdml_status bdml_model_set_metric(bdml_handle *h, bdml_model *model, const doubl
     int q = 0;
     double *l = NULL, kappa = INFINITY;
     BDML_TRY(bdml_metric_factor(h, model->d, m, &q, &l, &kappa));
-    return take_map(model, q, l, kappa);
+    return take_map(h, model, q, l, kappa);
 }
 
 /* kappa(L'L) = (sigma_max / sigma_min)^2, from L itself: L'L would lose half of the digits. */
@@ -190,7 +199,7 @@ bdml_status bdml_model_set_map(bdml_handle *h, bdml_model *model, int q, const d
     double least = q < d ? 0.0 : sigma[d - 1], noise = BDML_MAX(q, d) * DBL_EPSILON * sigma[0];
     double ratio = least > noise ? sigma[0] / least : INFINITY;
     memcpy(copy, l, sizeof(double) * size);
-    status = take_map(model, q, copy, ratio * ratio);
+    status = take_map(h, model, q, copy, ratio * ratio);
     copy = NULL;
 done:
     free(copy);

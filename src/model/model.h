@@ -141,6 +141,9 @@ bdml_status bdml_model_pack(bdml_handle *h, const bdml_model *model, bdml_contai
 /* z = L x for n prepared rows. */
 bdml_status bdml_model_map(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
                            double *z);
+/* bdml_transform of rows that are those from `first` on of something longer: so errors name them. */
+bdml_status bdml_transform_at(bdml_handle *h, const bdml_model *model, int64_t n, const double *x,
+                              int64_t ld, int64_t first, double *z);
 /* A scored pair, and the list of `count` > 0 of them, largest scores first, with how many are the same (same
  * not 0). The list is the caller's to free, also after an error. */
 typedef struct bdml_scored {

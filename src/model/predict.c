@@ -124,7 +124,7 @@ static bdml_status each_block(bdml_handle *h, voters *v, int k, int64_t n, const
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = BDML_MIN(block, n - i);
         const bdml_rows asked = {rows, model->q, model->q, z, NULL, 0, NULL};
-        BDML_GO(bdml_transform(h, model, rows, COL(x, ld, i), ld, z));
+        BDML_GO(bdml_transform_at(h, model, rows, COL(x, ld, i), ld, i, z));
         BDML_GO(bdml_index_query(h, v->index, &asked, BDML_ANY_CLASS, k, index, distance));
         each(user, i, rows, k, index, distance);
     }

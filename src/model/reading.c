@@ -47,12 +47,19 @@ static bdml_input_options input_of(const bdml_handle *h, const bdml_model *model
     return o;
 }
 
+/* What stands behind these names is of the process that was training. */
+static bool is_of_process(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0 ||
+           strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
 /* A pipe or device that a model names would be waited for; who means it says so. What is not there the reader tells. */
 static bdml_status check_labels_file(bdml_handle *h, const char *path)
 {
     struct stat st;
     if (h->options.input.labels_file.given || !*path) return BDML_OK;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return BDML_OK;
+    if (!is_of_process(path) && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) return BDML_OK;
     return bdml_fail(
         h, BDML_ERR_IO,
         "%s: the model says that its labels stand here, and this is no file; say where "
