@@ -17,9 +17,11 @@
  *
  * At an optimum the objective is -KL(p || uniform) >= -log m. A value below proves that there is none: every triplet can
  * be met by more than v charges for it, and the objective falls without end as M grows. It then stops with what
- * it has, which meets all triplets. */
+ * it has, which meets all triplets: of its multiples by powers of 2 the smallest that still proves it, since steps towards
+ * infinity may have gone anywhere. */
 #include "baselines/baselines.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 #include "linalg/linalg.h"
@@ -290,6 +292,22 @@ static double distance_left(boost *b)
     return b->stagewise ? BDML_MAX(left, steepest(b, &learner) / b->v) : left;
 }
 
+/* The objective along a ray is convex, 0 at M = 0, and below `least` where M is: it crosses once. */
+static double bring_down(boost *b, double least)
+{
+    int enough = 0, short_of = 2 - DBL_MIN_EXP - DBL_MANT_DIG + DBL_MAX_EXP; /* 2^-that is 0 */
+    while (short_of - enough > 1) {
+        int middle = enough + (short_of - enough) / 2;
+        for (int j = 0; j < b->count; j++) b->trial[j] = ldexp(b->w[j], -middle);
+        if (objective(b, b->trial) < least)
+            enough = middle;
+        else
+            short_of = middle;
+    }
+    for (int j = 0; j < b->count; j++) b->w[j] = ldexp(b->w[j], -enough);
+    return objective(b, b->w);
+}
+
 /* *learned: false when M = 0 is best. */
 static bdml_status run(boost *b, bdml_stopping *stop, bool *learned)
 {
@@ -321,10 +339,11 @@ static bdml_status run(boost *b, bdml_stopping *stop, bool *learned)
         BDML_TRY(look(b));
         if (!(f < before)) break; /* rounding */
         if (f < -log((double)b->m)) {
+            f = bring_down(b, -log((double)b->m));
             bdml_log(
                 h, BDML_LOG_INFO,
                 "boost: the triplets can be met by more than boost-trace charges, so the objective "
-                "has no minimum; the metric that showed it is kept");
+                "has no minimum; a metric that shows it is kept");
             break;
         }
     }
