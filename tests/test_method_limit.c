@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "linalg/linalg.h"
+#include "proof/proof.h"
 #include "train/train.h"
 
 static const double MIB = 1048576.0;
@@ -287,12 +288,90 @@ static void a_share_of_the_machine(void **state)
     unmake(&w);
 }
 
+/* ---- the proof ------------------------------------------------------------------------------------------------- */
+
+typedef struct proof_watch {
+    int64_t before; /* what was held when training began */
+    bool begun;
+} proof_watch;
+
+static int watch_proof(void *user, const char *phase, int64_t done, int64_t total)
+{
+    proof_watch *w = user;
+    (void)done;
+    (void)total;
+    if (strcmp(phase, "proof") != 0 || w->begun) return 0;
+    w->begun = true;
+    counting_begin();          /* the most from here on, */
+    counting_base = w->before; /* beyond what was held then */
+    return 0;
+}
+
+/* Bytes that the proof of a training took at most, beside the data; 0: it was not begun. */
+static double taken_by_proof(bdml_handle *h, const world *w, int targets, int impostors,
+                             bdml_status *status)
+{
+    proof_watch seen = {counting_held, false};
+    char text[32];
+    bdml_model *model;
+    snprintf(text, sizeof text, "%d", targets);
+    check_ok(h, bdml_set(h, "targets", text));
+    snprintf(text, sizeof text, "%d", impostors);
+    check_ok(h, bdml_set(h, "impostors", text));
+    bdml_set_progress(h, watch_proof, &seen);
+    *status = bdml_train(h, w->data, NULL, &model);
+    bdml_set_progress(h, NULL, NULL);
+    bdml_free_model(model);
+    return seen.begun ? counting_peak() : 0.0;
+}
+
+/* What the proof is said to take is what it takes, whether constraints or dimensions are many; and without room for it nothing is learned. */
+static void proof_is_counted(void **state)
+{
+    bdml_handle *h = *state;
+    static const struct {
+        int n, d, targets, impostors;
+        const char *reference;
+    } each[] = {{6000, 10, 3, 10, "none"},    {6000, 10, 3, 30, "within"},
+                {3000, 60, 3, 10, "none"},    {3000, 60, 3, 30, "within"},
+                {1200, 200, 3, 10, "within"}, {1200, 200, 3, 30, "none"}};
+    static const char *const problem[][2] = {{"rule", "class"},    {"kind", "triplet"},
+                                             {"distortion", "10"}, {"softness", "50"},
+                                             {"passes", "1"},      {"keep-points", "no"}};
+    if (!COUNTING) skip();
+    settle(h);
+    for (size_t k = 0; k < sizeof problem / sizeof *problem; k++)
+        check_ok(h, bdml_set(h, problem[k][0], problem[k][1]));
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+        world w = make(h, each[k].n, each[k].d, 4);
+        double rows = each[k].n, near = each[k].targets, far = each[k].impostors;
+        double said = bdml_proof_bytes(rows, each[k].d, rows * near * far, rows * (near + far));
+        bdml_status status;
+        char text[32];
+        check_ok(h, bdml_set(h, "memory", "auto"));
+        check_ok(h, bdml_set(h, "reference", each[k].reference));
+        double peak = taken_by_proof(h, &w, each[k].targets, each[k].impostors, &status);
+        print_message("proof        %5d x %3d: %6.2f MiB, estimated %6.2f\n", each[k].n, each[k].d,
+                      peak / MIB, said / MIB);
+        check_ok(h, status);
+        if (!(peak > 0.0) || peak > SLACK * said + SMALL || said > 1.5 * peak + SMALL)
+            fail_msg("the proof takes %.2f MiB, and says %.2f", peak / MIB, said / MIB);
+        snprintf(text, sizeof text, "%.0f", floor(0.9 * said / MIB));
+        check_ok(h, bdml_set(h, "memory", text));
+        check_true(taken_by_proof(h, &w, each[k].targets, each[k].impostors, &status) == 0.0);
+        assert_int_equal(status, BDML_ERR_MEMORY);
+        assert_non_null(strstr(bdml_last_error(h), "the proof of what bdml learns from "));
+        unmake(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(estimates_are_true), handle_test(many_triplets_are_counted),
         handle_test(limits_are_kept),    handle_test(lmnn_keeps_its_limit),
         handle_test(rows_that_fit),      handle_test(a_share_of_the_machine),
+        handle_test(proof_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

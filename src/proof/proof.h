@@ -52,6 +52,10 @@ void bdml_proof_rows_free(bdml_proof_rows *r);
  * taken from the data and not from a text. BDML_ERR_CANCELLED when the deadline ends it, or a user who leaves. */
 bdml_status bdml_prove_rows(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                             const bdml_proof_rows *rows, bdml_proven *out);
+/* Bytes that it takes at most beside the data, the claim's own constraints included: of so many rows in pairs, in d dimensions. What
+ * balls take (check/), 24 bytes each: points with preparation and reference and under the map, and the Laplacian's two factors; d x d matrices.
+ * tests/test_method_limit.c holds it against what is taken. */
+double bdml_proof_bytes(double rows, double d, double constraints, double pairs);
 /* Both in one. */
 bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                        const bdml_dataset *data, bdml_proven *out);

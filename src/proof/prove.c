@@ -126,6 +126,19 @@ done:
     return status;
 }
 
+double bdml_proof_bytes(double rows, double d, double constraints, double pairs)
+{
+    enum {
+        A_CONSTRAINT = 100,
+        A_PAIR = 190,
+        A_ROW = 150,
+        A_NUMBER = 6 * sizeof(ball),
+        A_SQUARE = 640
+    };
+    return A_CONSTRAINT * constraints + A_PAIR * pairs + rows * (A_ROW + A_NUMBER * d) +
+           A_SQUARE * d * d;
+}
+
 bdml_status bdml_prove(bdml_handle *h, const bdml_model *model, const bdml_evidence *e,
                        const bdml_dataset *data, bdml_proven *out)
 {

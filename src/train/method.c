@@ -1,4 +1,5 @@
 /* method.c - the method bdml: what it needs, a plan, and its fit. */
+#include "proof/proof.h"
 #include "train/plan.h"
 
 /* Constraints and pairs of the last problem at most, and the bytes of a fold of the choice. */
@@ -19,19 +20,17 @@ static void count(const bdml_options *o, double n, const bdml_constraints *given
     }
 }
 
-bdml_status bdml_proof_fits(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                            const bdml_constraints *given)
+bdml_status bdml_proof_fits(bdml_handle *h, const bdml_options *o, const bdml_training *t)
 {
-    enum {
-        EACH = 640
-    }; /* bytes of a constraint in the certificate, as text and as it is read: MNIST, 750,000 of them */
     char what[128];
-    double m, pairs, choice, held = (double)bdml_spread_held(data->over, data->n);
-    count(o, (double)data->n, given, &m, &pairs, &choice);
+    double n = (double)t->n, d = t->d, m, pairs, choice;
+    count(o, n, t->constraints, &m, &pairs, &choice);
+    double rows = BDML_MIN(n, 2.0 * pairs); /* of them a rank that holds some has a copy of all */
     snprintf(what, sizeof what, "the proof of what bdml learns from %lld rows of %d columns",
-             (long long)data->n, data->d);
-    return bdml_memory_check(h, 8.0 * held * data->d + EACH * m, true, what,
-                             "fewer rows, or fewer --targets or --impostors");
+             (long long)t->n, t->d);
+    return bdml_memory_check(h,
+                             bdml_proof_bytes(rows, d, m, pairs) + (t->over ? 8.0 * rows * d : 0.0),
+                             true, what, "fewer rows, or fewer --targets or --impostors");
 }
 
 /* How much the choice and the problem after it come to depends on what is chosen: this is the most that either was seen to take.

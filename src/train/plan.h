@@ -533,8 +533,7 @@ double bdml_recipe_anchors(double n);
  * setting anchors, 0 where it is left open. */
 void bdml_recipe_most(double n, double asked, double *m, double *pairs, double *choice);
 /* BDML_ERR_MEMORY when the proof of the claim would take more memory than there is for it: asked before anything is learned. */
-bdml_status bdml_proof_fits(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
-                            const bdml_constraints *given);
+bdml_status bdml_proof_fits(bdml_handle *h, const bdml_options *o, const bdml_training *t);
 /* The method (method.c). */
 bdml_need bdml_need_bdml(const bdml_handle *h, const bdml_options *o, const bdml_training *t);
 bdml_status bdml_fit_bdml(bdml_handle *h, const bdml_options *o, const bdml_training *t,

@@ -89,9 +89,10 @@ static bool has_steps(const bdml_model *model)
     return !json_is_integer(steps) || json_integer_value(steps) > 0;
 }
 
+/* proves: the claim is proven after that (train_with), for which there must be memory too. */
 static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_method *method,
                          const bdml_dataset *data, const bdml_constraints *given,
-                         const bdml_domain *target, bdml_model **out)
+                         const bdml_domain *target, bool proves, bdml_model **out)
 {
     bdml_status status = BDML_OK;
     bdml_prepare prepare = {0};
@@ -115,6 +116,7 @@ static bdml_status train(bdml_handle *h, const bdml_options *o, const bdml_metho
     BDML_GO(bdml_model_new(h, data, &prepare, d, &model));
     bdml_training t = {data->n, d,      rows.x,     data->y,  data->classes,
                        given,   target, data->over, rows.made};
+    if (proves && method->fit == bdml_fit_bdml) BDML_GO(bdml_proof_fits(h, o, &t));
     h->stop_by = bdml_time_share(h, method->fit == bdml_fit_bdml ? SOLVE_BY : FIT_BY);
     BDML_GO(bdml_fit_within(h, o, method, &t, model));
     if (bdml_time_is_up(h))
@@ -158,7 +160,7 @@ static void tell_wide(bdml_handle *h, const bdml_options *o, const bdml_method *
  * said by the choice alone: the setting stays auto. */
 static bdml_status settle_and_train(bdml_handle *h, const bdml_options *o,
                                     const bdml_method *method, const bdml_dataset *data,
-                                    const bdml_constraints *given, bdml_model **out)
+                                    const bdml_constraints *given, bool proves, bdml_model **out)
 {
     bdml_options chosen = *o, own;
     tell_wide(h, o, method, data, given != NULL);
@@ -166,7 +168,7 @@ static bdml_status settle_and_train(bdml_handle *h, const bdml_options *o,
     BDML_TRY(bdml_lengths_choose(h, o, method, data, given, &chosen));
     own = chosen;
     own.neighbors = o->neighbors;
-    bdml_status status = train(h, &own, method, data, given, NULL, out);
+    bdml_status status = train(h, &own, method, data, given, NULL, proves, out);
     if (status == BDML_OK) status = bdml_describe_auto(h, o, &chosen, method->name, *out);
     if (status == BDML_OK || status == BDML_ERR_INFEASIBLE) return status;
     bdml_free_model(*out);
@@ -194,19 +196,26 @@ static bdml_status check_given(bdml_handle *h, const bdml_options *o, const bdml
                      "method %s does not learn from quadruplets; method lsml does", method->name);
 }
 
-bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_method *method,
-                              const bdml_dataset *data, const bdml_constraints *constraints,
-                              bdml_model **out)
+static bdml_status train_checked(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                                 const bdml_dataset *data, const bdml_constraints *constraints,
+                                 bool proves, bdml_model **out)
 {
     *out = NULL;
     BDML_TRY(check_method(h, method));
     BDML_TRY(check_given(h, o, method, constraints));
     BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bdml_status status = settle_and_train(h, o, method, data, constraints, out);
+    bdml_status status = settle_and_train(h, o, method, data, constraints, proves, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;
+}
+
+bdml_status bdml_train_method(bdml_handle *h, const bdml_options *o, const bdml_method *method,
+                              const bdml_dataset *data, const bdml_constraints *constraints,
+                              bdml_model **out)
+{
+    return train_checked(h, o, method, data, constraints, false, out);
 }
 
 bdml_status bdml_train_adapted(bdml_handle *h, const bdml_options *o, const bdml_method *method,
@@ -216,7 +225,7 @@ bdml_status bdml_train_adapted(bdml_handle *h, const bdml_options *o, const bdml
     *out = NULL;
     BDML_TRY(bdml_la_enter(h));
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_SOLVE);
-    bdml_status status = train(h, o, method, data, NULL, target, out);
+    bdml_status status = train(h, o, method, data, NULL, target, false, out);
     bdml_phase_leave(h, previous);
     bdml_la_leave(h);
     return status;
@@ -238,10 +247,9 @@ static bdml_status train_with(bdml_handle *h, const bdml_options *o, const bdml_
     if (!method) return BDML_ERR_ARGUMENT;
     if (data->source && learns_from_classes(o, method, constraints))
         BDML_TRY(bdml_dataset_need_classes(h, data)); /* said in the words of the file */
-    if (method->fit == bdml_fit_bdml) BDML_TRY(bdml_proof_fits(h, o, data, constraints));
     BDML_TRY(bdml_checkpoint_open(h, o, data));
     double deadline = h->deadline;
-    bdml_status status = bdml_train_method(h, o, method, data, constraints, out);
+    bdml_status status = train_checked(h, o, method, data, constraints, true, out);
     h->deadline = deadline;
     h->deadline = bdml_time_share(h, PROVE_BY);
     if (*out && (*out)->evidence) status = bdml_prove_claim(h, data, *out);
