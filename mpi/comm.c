@@ -10,6 +10,7 @@
 #include "bdml/mpi.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ static void combine(int parts, size_t count, const double *part, size_t stride, 
             double w = part[(size_t)p * stride + k];
             if (!largest)
                 v += w;
-            else if (!(w <= v))
-                v = w;
+            else if (w > v || isnan(w))
+                v = w; /* no number is larger than a NaN that is there already */
         }
         to[k] = v;
     }

@@ -7,6 +7,8 @@ range, through `bdml report` and every figure of `bdml plot`. SVG is read by an 
 no handler may come out of a text, and where Chromium is installed it opens page and pictures: no script of a text has
 run when their titles are what they were.
 """
+import base64
+import hashlib
 import html.parser
 import json
 import os
@@ -164,6 +166,10 @@ line = html.unescape(re.search(r"<pre>(bdml certify.*?)</pre>", page, re.S).grou
 said = subprocess.run(["sh", "-c", "bdml() { printf '%s|' \"$@\"; }\n" + line], stdout=subprocess.PIPE)
 check(said.stdout.decode() == "certify|%s|%s|" % (name, name), "the line to paste", line)
 check(not os.path.exists("owned"), "the line to paste runs", line)
+
+# The page's own script is the one that its policy names: another sum, and no browser would run it.
+own = re.search(r"<script>(.*)</script>\n</body>", page, re.S).group(1)
+check("script-src 'sha256-%s'" % base64.b64encode(hashlib.sha256(own.encode()).digest()).decode() in page, "the sum of the script")
 
 # What no reader of JSON should take; and names of a million characters.
 for text in ("[" * 100000, '{"methods": [NaN]}', '{"methods": [{"method": "a", "error_mean": 1e999}]}',

@@ -269,6 +269,16 @@ ok "predict -o: same classes" cmp -s classes classes.csv
 ok "predict -o: report on stdout" grep -q 'recall' out
 works predict wine.bdml test.csv --train train.csv -o again.csv -q
 ok "predict --train with the training data: same classes" cmp -s classes again.csv
+
+# Classes that vote in another order than the model's: 10, 9, x as words, 9, 10 as numbers; and one that it does not know.
+awk 'BEGIN { print "u,v,class"; for (i = 0; i < 30; i++) { k = i % 3
+    print 9 * k + i / 30 "," i % 2 "," (k == 0 ? "9" : k == 1 ? "10" : "x") } }' >words.csv
+grep -v 'x$' words.csv >numbers.csv
+works train words.csv --method euclidean --scale none --keep-points no -o words.bdml -q
+works predict words.bdml numbers.csv --train numbers.csv -o voted.csv -q
+ok "predict --train with classes in another order" [ "$(cut -d, -f3 numbers.csv)" = "$(cat voted.csv)" ]
+sed 's/10$/11/' numbers.csv >unknown.csv
+exits 2 "of class '11', which the model does not know" predict words.bdml numbers.csv --train unknown.csv
 cut -d, -f1-13 test.csv >unlabelled.csv
 works predict wine.bdml unlabelled.csv
 ok "predict without labels: same classes" cmp -s classes out

@@ -261,6 +261,35 @@ static void test_words(void **state)
     bdml_free_dataset(data);
 }
 
+/* Two columns of a name that a model wants are not two of its features: such a file is read by place, and its names tell
+ * that one is lacking. */
+static void test_names_that_stand_twice(void **state)
+{
+    bdml_handle *h = *state;
+    static char *names[] = {"a", "b", "c=y", "c=z"};
+    const bdml_wanted numbers = {3, (char *[]){"a", "b", "c"}, "class"},
+                      words = {4, names, "class"};
+    bdml_source *s;
+    bdml_block b;
+    const char *path = write_text("t.csv", "a,a,b,class\n1,2,3,p\n4,5,6,q\n");
+    check_ok(h, bdml_source_open(h, &h->options.input, path, &numbers, &s));
+    check_ok(h, bdml_block_init(h, 4, 3, &b));
+    check_ok(h, bdml_source_next(h, s, &b));
+    const double by_place[] = {1, 2, 3, 4, 5, 6};
+    assert_int_equal(b.n, 2);
+    assert_memory_equal(b.x, by_place, sizeof by_place);
+    for (int j = 0; j < 3; j++) assert_string_equal(s->feature_name[j], j < 2 ? "a" : "b");
+    bdml_block_free(&b);
+    bdml_source_close(s);
+    path = write_text("t.csv", "a,a,b,c,class\n1,2,3,4,p\n"); /* which of the two? */
+    check_fails(h, bdml_source_open(h, &h->options.input, path, &numbers, &s), BDML_ERR_DATA,
+                "there are 4 columns beside the label, wanted are 3");
+    path = write_text("t.csv", "c,c,class\ny,z,p\nz,y,q\n"); /* 2 + 2 words are not all 4 */
+    check_fails(h, bdml_source_open(h, &h->options.input, path, &words, &s), BDML_ERR_DATA,
+                "there is no column 'a'");
+    unlink(path);
+}
+
 /* Words that come again below are data, but where they stand above all columns of numbers. */
 static void test_words_that_recur(void **state)
 {
@@ -411,6 +440,7 @@ int main(void)
         handle_test(test_advice),
         handle_test(test_values),
         handle_test(test_words),
+        handle_test(test_names_that_stand_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,6 +306,47 @@ static void npz_chooses_variables(void **state)
 }
 
 /* As scikit-learn's bunches are saved, and others: names in any case, labels by their length. */
+/* How often the user is asked, and the call that says no. */
+typedef struct asking {
+    bdml_handle *h;
+    int calls, stop_at;
+} asking;
+
+static int ask(void *user, const char *what, int64_t done, int64_t total)
+{
+    asking *a = user;
+    (void)what, (void)done, (void)total;
+    a->h->progress_last = 0.0; /* every call comes through */
+    return ++a->calls == a->stop_at;
+}
+
+/* A member in Fortran order, and labels, are unpacked as a whole before there is a row: the clock and the user are asked in it. */
+static void npz_is_stopped_within_a_member(void **state)
+{
+    enum { ROWS = 3 << 19, EACH = 8 * 2 * ROWS, ASKED = EACH >> 22 };
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_source *s;
+    asking a = {.h = h};
+    member m[] = {{"X.npy", {0}}};
+    char path[512], *zeros = calloc(EACH, 1);
+    npy_header(&m[0].content, "<f8", "True", "(1572864, 2)");
+    put(&m[0].content, zeros, EACH);
+    snprintf(path, sizeof path, "%s", save_zip("f.npz", ZIP_CM_DEFLATE, 1, m));
+    bdml_set_progress(h, ask, &a);
+    check_ok(h, bdml_source_open(h, &h->options.input, path, NULL, &s)); /* it is unpacked here */
+    bdml_source_close(s);
+    check_true(a.calls >= ASKED);
+    int calls = a.calls;
+    for (int k = 1; k <= calls; k++) {
+        a = (asking){.h = h, .stop_at = k};
+        check_fails(h, bdml_read_dataset(h, path, &data), BDML_ERR_CANCELLED,
+                    "stopped on request during: reading");
+    }
+    bdml_set_progress(h, NULL, NULL);
+    free(zeros);
+}
+
 static void npz_finds_by_name_and_shape(void **state)
 {
     bdml_handle *h = *state;
@@ -502,6 +543,7 @@ int main(void)
         handle_test(labels_file_is_read),
         handle_test(labels_from_a_column),
         handle_test(npz_chooses_variables),
+        handle_test(npz_is_stopped_within_a_member),
         handle_test(npz_finds_by_name_and_shape),
         handle_test(foreign_files_get_advice),
         handle_test(npz_takes_the_only_matrix),

@@ -34,6 +34,7 @@ static void test_names(void **state)
 
 static void check_lines(bdml_handle *h, const char *path, const char *const *lines, int count)
 {
+    const unsigned char *rest;
     bdml_input *in;
     char *line;
     size_t n;
@@ -49,7 +50,8 @@ static void check_lines(bdml_handle *h, const char *path, const char *const *lin
         }
         check_ok(h, bdml_input_line(h, in, &line, &n));
         assert_null(line);
-        check_true(bdml_input_at_end(h, in));
+        check_ok(h, bdml_input_peek(h, in, 1, &rest, &n));
+        assert_int_equal(n, 0);
         check_ok(h, bdml_input_rewind(h, in));
     }
     bdml_input_close(in);
@@ -116,7 +118,8 @@ static void test_input_bytes(void **state)
     check_ok(h, bdml_input_read(h, in, back, 100000, &got)); /* what is left */
     assert_int_equal(got, 99990);
     assert_memory_equal(back, bytes + 900010, 99990);
-    check_true(bdml_input_at_end(h, in));
+    check_ok(h, bdml_input_peek(h, in, 1, &head, &n));
+    assert_int_equal(n, 0);
     bdml_input_close(in);
     unlink(path);
     free(bytes);

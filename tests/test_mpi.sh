@@ -18,6 +18,16 @@ ranks() { # COUNT ARGUMENTS...: of bdml-mpi; a hang is a failure
 }
 segment=$BDML_SOURCE/data/segment.csv wine=$BDML_SOURCE/data/wine.csv
 
+# ---- sums and maxima ---------------------------------------------------------------------------------
+
+calls=$BDML_BUILD/tests/mpi_calls # of the build, as bdml-mpi mostly is
+if [ -x "$calls" ]; then
+    for p in 2 3 5; do
+        timeout -k 5 60 mpirun -n $p "$calls" >said || { cat said; fail "sums and maxima of $p ranks"; }
+    done
+    echo "ok: sums and maxima"
+fi
+
 # ---- models ------------------------------------------------------------------------------------------
 
 # Largest difference of two matrices over the largest entry, and of both ends of the bracket.

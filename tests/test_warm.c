@@ -164,10 +164,17 @@ static void choices_are_taken_over(void **state)
     const json_t *c = json_object_get(other->info, "selection");
     check_true(json_equal(json_object_get(a, "reference"), json_object_get(c, "reference")));
     check_true(json_object_get(json_object_get(chosen->info, "selection"), "tried") != NULL);
+
+    /* a number of neighbours that no training chooses, in a file that says so, is not taken over */
+    json_object_set_new(json_object_get(first->info, "selection"), "neighbors",
+                        json_integer(2000000000));
+    bdml_model *many = learn(data, "", first);
+    check_true(!json_object_get(json_object_get(many->info, "selection"), "neighbors"));
     bdml_free_model(first);
     bdml_free_model(again);
     bdml_free_model(other);
     bdml_free_model(chosen);
+    bdml_free_model(many);
     bdml_free_dataset(data);
 }
 

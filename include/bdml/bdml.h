@@ -71,7 +71,7 @@ BDML_API const char *bdml_status_text(bdml_status status); /* a static string */
 typedef struct bdml_handle bdml_handle;
 
 /* Called about ten times a second, and when a phase begins and ends, from the thread that made the call.
- * phase: what is going on. done and total: steps, total 0 when unknown. Non-zero = please stop: a solve ends with what
+ * phase: what is going on. done and total: steps, total 0 when unknown, done -1 when none are counted. Non-zero = please stop: a solve ends with what
  * it has, and the proof of that. BDML_LEAVE = come back at once with BDML_ERR_CANCELLED, whatever was found. */
 enum { BDML_LEAVE = 2 };
 typedef int (*bdml_progress_fn)(void *user, const char *phase, int64_t done, int64_t total);

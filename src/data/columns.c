@@ -229,15 +229,17 @@ static bdml_status wanted_words(bdml_handle *h, const bdml_wanted *wanted, bdml_
 }
 
 /* A named file may have its columns in any order, and more than a model wants: they are found by their names.
- * *matched: all of them were. */
+ * *matched: all of them were, each once; two columns of one name must not stand for two features. */
 static bdml_status match_names(bdml_handle *h, const bdml_wanted *wanted, bdml_columns *c,
                                bool *matched)
 {
     bdml_status status = BDML_OK;
     bdml_names seen = {0};
+    bool *there = NULL, twice = false;
     int found = 0;
     int32_t id;
     *matched = false;
+    BDML_NEW(h, there, wanted->d);
     for (int k = 0; k < wanted->d; k++) {
         BDML_GO(bdml_columns_ask(h, k));
         BDML_GO(bdml_names_add(h, &seen, wanted->feature[k], strlen(wanted->feature[k]), &id));
@@ -251,8 +253,12 @@ static bdml_status match_names(bdml_handle *h, const bdml_wanted *wanted, bdml_c
         if (id < 0) BDML_GO(wanted_words(h, wanted, col));
         col->features = id >= 0 ? 1 : col->words.count;
         found += col->features;
+        for (int k = 0; k < col->features; k++) {
+            twice = twice || there[col->feature + k];
+            there[col->feature + k] = true;
+        }
     }
-    *matched = found == wanted->d;
+    *matched = found == wanted->d && !twice;
     for (int j = 0; j < c->count; j++) {
         bdml_column *col = &c->column[j];
         if (!*matched) bdml_names_free(&col->words);
@@ -263,6 +269,7 @@ static bdml_status match_names(bdml_handle *h, const bdml_wanted *wanted, bdml_c
     }
 done:
     bdml_names_free(&seen);
+    free(there);
     return status;
 }
 

@@ -287,7 +287,6 @@ bdml_status bdml_input_line(bdml_handle *h, bdml_input *in, char **line, size_t 
 /* Longer ones are refused: ten million columns fit, and what has no ends of lines is no text. */
 #define BDML_LINE_MOST ((size_t)256 << 20)
 int64_t bdml_input_line_number(const bdml_input *in); /* of the line last returned, from 1 */
-bool bdml_input_at_end(bdml_handle *h, bdml_input *in);
 /* Bytes left to read where the file says so (a plain file), or -1 (gzip, pipes). */
 int64_t bdml_input_remaining(const bdml_input *in);
 /* `bytes` that are not yet taken, but for the first `skip` of them, as memory; *out NULL: they cannot be (gzip, pipes). */

@@ -316,13 +316,6 @@ bdml_status bdml_input_skip(bdml_handle *h, bdml_input *in, int64_t bytes)
     return BDML_OK;
 }
 
-bool bdml_input_at_end(bdml_handle *h, bdml_input *in)
-{
-    const unsigned char *head;
-    size_t n;
-    return bdml_input_peek(h, in, 1, &head, &n) == BDML_OK && n == 0;
-}
-
 int64_t bdml_input_remaining(const bdml_input *in)
 {
     if (in->size < 0 || !gzdirect(in->gz)) return -1;

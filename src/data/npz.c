@@ -9,13 +9,17 @@
 #include <stdlib.h>
 #include <zip.h>
 
-enum { MAX_MEMBERS = 4096 }; /* an archive of more is no data set */
+enum {
+    MAX_MEMBERS = 4096, /* an archive of more is no data set */
+    PIECE = 1 << 22     /* bytes of a member between two looks at the clock */
+};
 
 typedef struct npz {
     zip_t *zip;
     unsigned char *image; /* the archive itself when it came through a pipe */
     zip_file_t *member;   /* open for reading */
     char *member_name;    /* "a.npz: X" */
+    size_t unasked;       /* bytes read since the clock and the user were asked */
     int count;
     bdml_variable *variable;
     zip_uint64_t *index; /* of each variable in the archive */
@@ -96,10 +100,16 @@ static bdml_status read_member(bdml_handle *h, void *from, void *out, size_t wan
     npz *z = from;
     *got = 0;
     while (*got < want) {
-        zip_int64_t n = zip_fread(z->member, (char *)out + *got, want - *got);
+        size_t part = BDML_MIN(want - *got, (size_t)PIECE);
+        if (z->unasked >= PIECE) {
+            z->unasked = 0;
+            BDML_TRY(bdml_progress(h, "reading", -1, 0));
+        }
+        zip_int64_t n = zip_fread(z->member, (char *)out + *got, part);
         if (n < 0) return fail_zip(h, z->member_name, zip_file_get_error(z->member));
         if (n == 0) break;
         *got += (size_t)n;
+        z->unasked += (size_t)n;
     }
     return BDML_OK;
 }

@@ -24,15 +24,18 @@ static void voters_free(voters *v)
     bdml_index_free(v->index);
 }
 
-/* to[c] = the model's number of the data's class c. A model without classes takes the data's. */
+/* to[c] = the model's number of the data's class c. A model without classes takes the data's. Classes of both stand in the same
+ * order as a rule: each is looked for from the one before it on, so that very many of them are found in one pass. */
 static bdml_status match_classes(bdml_handle *h, const bdml_model *model, const bdml_dataset *data,
                                  int32_t *to)
 {
-    for (int c = 0; c < data->classes; c++) {
-        int k = 0;
-        while (k < model->classes && strcmp(model->class_name[k], data->class_name[c]) != 0) k++;
-        to[c] = model->classes == 0 ? c : k;
-        if (model->classes > 0 && k == model->classes) to[c] = -1;
+    for (int c = 0, k = 0; c < data->classes; c++) {
+        int tried = 0;
+        while (tried < model->classes && strcmp(model->class_name[k], data->class_name[c]) != 0) {
+            k = (k + 1) % model->classes;
+            tried++;
+        }
+        to[c] = model->classes == 0 ? c : tried < model->classes ? k : -1;
     }
     for (int64_t i = 0; i < data->n; i++)
         if (to[data->y[i]] < 0)

@@ -178,11 +178,19 @@ static bool find_score(const bdml_plan *p, const json_t *told, int *score)
     return false;
 }
 
+/* One of those that are offered; 0: the choice said nothing of them, or a file says what no training does. */
+static int find_votes(const bdml_plan *p, const json_t *told)
+{
+    for (int v = 0; v < p->votes; v++)
+        if (json_is_integer(told) && bdml_votes[v] == json_integer_value(told))
+            return bdml_votes[v];
+    return 0;
+}
+
 bool bdml_warm_choice(const bdml_warm *w, const bdml_plan *plan, bdml_candidate *at, int *votes)
 {
     const json_t *chosen = json_object_get(w->model->info, "selection");
-    const json_t *neighbors = json_object_get(chosen, "neighbors");
-    *votes = plan->votes > 0 ? (int)json_number_value(neighbors) : 0;
+    *votes = find_votes(plan, json_object_get(chosen, "neighbors"));
     return w->chosen && find_cap(plan, json_object_get(chosen, "distortion"), &at->cap) &&
            find_effort(plan, json_object_get(chosen, "weight"), &at->effort) &&
            find_reference(plan, json_object_get(chosen, "reference"), &at->reference) &&
