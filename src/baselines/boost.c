@@ -295,7 +295,7 @@ static double distance_left(boost *b)
 /* The objective along a ray is convex, 0 at M = 0, and below `least` where M is: it crosses once. */
 static double bring_down(boost *b, double least)
 {
-    int enough = 0, short_of = 2 - DBL_MIN_EXP - DBL_MANT_DIG + DBL_MAX_EXP; /* 2^-that is 0 */
+    int enough = 0, short_of = 2 - DBL_MIN_EXP + DBL_MANT_DIG + DBL_MAX_EXP; /* 2^-that is 0 */
     while (short_of - enough > 1) {
         int middle = enough + (short_of - enough) / 2;
         for (int j = 0; j < b->count; j++) b->trial[j] = ldexp(b->w[j], -middle);
