@@ -63,6 +63,8 @@ void cli_say_choice(const json_t *model)
                  client_real(chosen, "distortion"), client_real(chosen, "weight"),
                  client_real(chosen, "passes"), late ? "," : "");
     if (late) printf("           cut short by the time limit\n");
+    if (json_object_get(model, "passes_done"))
+        printf("           of which %.0f could be done\n", client_real(model, "passes_done"));
     if (json_object_get(chosen, "neighbors"))
         printf("           and %.0f neighbours that vote\n", client_real(chosen, "neighbors"));
     if (!json_is_number(json_object_get(chosen, "error"))) return;
@@ -125,9 +127,12 @@ void cli_say_certificate(const json_t *model)
                  json_object_get(model, "low_rank") ? " and Q" : "", client_real(o, "active"),
                  client_real(o, "constraints"));
     if (cap != 1.0) return;
-    bool tried = json_object_get(json_object_get(model, "selection"), "tried") != NULL;
+    const json_t *chosen = json_object_get(model, "selection");
     printf("           K = 1 is the reference itself: nothing was stretched beyond it");
-    if (tried) printf(", for the\n           folds found no gain in doing so");
+    if (client_string(chosen, "stopped_by")[0])
+        printf(", and the\n           time limit left no time to find out whether more is better");
+    else if (json_object_get(chosen, "tried"))
+        printf(", for the\n           folds found no gain in doing so");
     printf("\n");
 }
 

@@ -464,6 +464,9 @@ static void wide_data_are_told(void **state)
     check_true(bdml_plan_is_wide(&h->options, false, 5001, 301));
     check_true(!bdml_plan_is_wide(&h->options, false, 5000, 301));
     check_true(!bdml_plan_is_wide(&h->options, false, 5001, 300));
+    check_true(
+        bdml_plan_is_wide(&h->options, false, 100, 1001)); /* very many, of however few rows */
+    check_true(!bdml_plan_is_wide(&h->options, false, 100, 1000));
     check_true(!bdml_plan_is_wide(&h->options, true, 5001, 301));
     check_ok(h, bdml_set(h, "pca", "0"));
     check_true(!bdml_plan_is_wide(&h->options, false, 5001, 301));

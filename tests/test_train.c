@@ -366,6 +366,55 @@ static void test_stop_keeps_the_cap(void **state)
     bdml_free_dataset(data);
 }
 
+/* As stop_in, by the clock: the time of a solve is over. */
+static int end_in(void *user, const char *phase, int64_t done, int64_t total)
+{
+    stopper *s = user;
+    if (stop_in(user, phase, done, total) != 0) s->h->stop_by = s->h->deadline = bdml_now();
+    return 0;
+}
+
+/* While neighbours are mined again there is a metric already: it comes back, and what is proven of it is true. */
+static void test_stop_mining(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data = read_data(h, "data/segment.csv");
+    int ended[2][3] = {{0}}; /* by the user, by the clock: without a pass, with one, with two */
+    set_all(h, "threads 1 reference zscore distortion 20 passes 3");
+    for (int clock = 0; clock < 2; clock++) {
+        for (int after = 0, whole = 0; !whole; after++) {
+            bdml_model *model = NULL;
+            stopper s = {"neighbors", after, 0, h, 0};
+            bdml_set_progress(h, clock ? end_in : stop_in, &s);
+            bdml_status status = bdml_train(h, data, NULL, &model);
+            bdml_set_progress(h, NULL, NULL);
+            h->stop_by = h->deadline = 0.0;
+            if (status == BDML_ERR_CANCELLED) {
+                ended[clock][0]++;
+                continue;
+            }
+            check_ok(h, status);
+            const json_t *done = json_object_get(model->info, "passes_done");
+            whole = s.seen <= s.after;
+            assert_true(!(whole && done) && model->l && model->evidence->K <= 20.0);
+            if (done) {
+                int64_t passes = json_integer_value(done);
+                char *json = NULL;
+                int confirmed = 0;
+                assert_in_range(passes, 1, 2);
+                if (ended[clock][passes]++ == 0) {
+                    check_ok(h, bdml_certify_model(h, model, data, &confirmed, &json));
+                    if (!confirmed) fail_msg("%s", json);
+                }
+                bdml_free_bytes(json);
+            }
+            bdml_free_model(model);
+        }
+        for (int k = 0; k < 3; k++) assert_true(ended[clock][k] > 0);
+    }
+    bdml_free_dataset(data);
+}
+
 static void test_stop_selection(void **state)
 {
     bdml_handle *h = *state;
@@ -573,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_stop_solve),
         handle_test(test_leave),
         handle_test(test_stop_keeps_the_cap),
+        handle_test(test_stop_mining),
         handle_test(test_stop_selection),
         handle_test(test_memory),
         handle_test(test_not_worse_than_reference),

@@ -220,6 +220,16 @@ bdml_status bdml_describe_taken(bdml_handle *h, const bdml_plan *plan, bdml_cand
     return tell(h, model, "selection", o);
 }
 
+bdml_status bdml_describe_cut(bdml_handle *h, int done, int wanted, bdml_model *model)
+{
+    bdml_log(
+        h, BDML_LOG_WARNING,
+        "there was no time to look for the neighbours of pass %d: the metric is that of %d of %d "
+        "passes",
+        done + 1, done, wanted);
+    return bdml_model_tell(h, model, "passes_done", json_integer(done));
+}
+
 bdml_status bdml_describe_warm(bdml_handle *h, bdml_model *model)
 {
     char fingerprint[24];

@@ -22,6 +22,8 @@ bdml_status bdml_describe_taken(bdml_handle *h, const bdml_plan *plan, bdml_cand
                                 bdml_model *model);
 /* "warm": the model that the training started from. */
 bdml_status bdml_describe_warm(bdml_handle *h, bdml_model *model);
+/* "passes_done", where clock or user cut the others short: said in a warning too. */
+bdml_status bdml_describe_cut(bdml_handle *h, int done, int wanted, bdml_model *model);
 /* "low_rank": what was learned, and the bracket [joint lower bound, achieved] where there is a report; kappa: of M on
  * its range, measured, or NaN. */
 bdml_status bdml_describe_rank(bdml_handle *h, const bdml_lowrank_settings *s, const char *start,

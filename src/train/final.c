@@ -64,6 +64,8 @@ bdml_status bdml_fit_plan(bdml_handle *h, bdml_plan *plan, const bdml_training *
     if (f.selection.candidates > 0) BDML_GO(bdml_describe_selection(h, plan, &f.selection, model));
     if (f.taken && bdml_candidate_count(plan) > 1)
         BDML_GO(bdml_describe_taken(h, plan, f.at, f.selection.votes, model));
+    if (f.sweep.passes_done > 0)
+        BDML_GO(bdml_describe_cut(h, f.sweep.passes_done, 1 + bdml_last_again(plan, f.at), model));
     if (h->warm) status = bdml_describe_warm(h, model);
 done:
     bdml_final_free(&f);

@@ -77,7 +77,7 @@ enum { MANY_ROWS = BDML_MANY_ROWS };
 /* References that are made round by round are too dear, and too dear to be made again by plain loops, beyond these. */
 enum { MANY_COLUMNS = 500 };
 /* More columns than these make the choice of many rows long: its problems have as many dimensions (docs/performance.md). */
-enum { WIDE = 300 };
+enum { WIDE = 300, VERY_WIDE = 1000 };
 /* The best cap grows with the rows. Of more than these the choice sees less than half (part.c), and K = 3, which does as well as larger
  * ones there, is not offered. */
 enum { MOST_FOR_SMALL_CAP = 24000 };
@@ -237,7 +237,8 @@ bool bdml_plan_weighs_lengths(const bdml_options *o, bool given, int64_t n)
 
 bool bdml_plan_is_wide(const bdml_options *o, bool given, int64_t n, int d)
 {
-    return n > MANY_ROWS && d > WIDE && !o->prepare.pca.given && is_open(o, given);
+    return ((n > MANY_ROWS && d > WIDE) || d > VERY_WIDE) && !o->prepare.pca.given &&
+           is_open(o, given);
 }
 
 static bool pairs_are_open(const bdml_options *o)

@@ -247,7 +247,7 @@ bool bdml_plan_is_stated(const bdml_options *o);
 bool bdml_plan_chooses_votes(const bdml_options *o, bool given);
 /* The recipe on so many rows that it may take them to length 1 before PCA, how to scale being left open. */
 bool bdml_plan_weighs_lengths(const bdml_options *o, bool given, int64_t n);
-/* The recipe on many rows of so many columns that learning in them all takes many minutes, nothing being said of PCA. */
+/* The recipe on so many columns that learning in them all takes many minutes (of few rows many more), nothing being said of PCA. */
 bool bdml_plan_is_wide(const bdml_options *o, bool given, int64_t n, int d);
 /* The fit on classes can be made of rows that are made when they are asked for. */
 bool bdml_plan_streams(const bdml_handle *h, const bdml_options *o);
@@ -390,6 +390,7 @@ typedef struct bdml_sweep {
     double *under; /* metric of the mining cap and weight, when a candidate was that; else NULL */
     bdml_chain first, later[2];
     bdml_chain *last; /* the one that was solved last, or NULL */
+    int passes_done; /* of more that were wanted, where clock or user cut the next one short; else 0 */
 } bdml_sweep;
 
 bdml_status bdml_sweep_run(bdml_sweep *w);

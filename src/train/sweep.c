@@ -104,15 +104,38 @@ static bdml_status solve_wanted(bdml_sweep *w, bdml_chain *q, int effort, int fr
 
 /* ---- neighbours mined again ------------------------------------------------------------------------------- */
 
-/* Stopped on request on the way, at a cap that nobody asked for: the metric there is goes on as the start of a solve at
- * the first cap that is wanted, which ends where it begins. */
+/* Ended on the way, at a cap and a gap that nobody asked for: the metric there is goes on as the start of a solve at the first cap that is wanted,
+ * which ends where it begins where it is to stop. No checkpoint is made of it: a training that is resumed goes another way. */
 static bdml_status end_on_the_way(bdml_sweep *w, bdml_chain *q, int effort, int from, int to)
 {
     const bdml_plan *p = w->fit->plan;
-    if (q->r.stop != BDML_STOP_CANCELLED) return BDML_OK;
+    const bdml_solve_settings asked = bdml_solve_from_options(&p->o->solve);
     while (from < to && !wants(w, true, effort, from)) from++;
-    if (from == to || q->s.K <= p->cap[from]) return BDML_OK;
+    if (from == to) return BDML_OK;
+    if (w->precise) q->s.gap = asked.gap, q->s.max_iter = asked.max_iter;
+    q->precise = false;
     return solve(w, q, (aim){p->effort[effort].weight, p->cap[from], true, effort, from});
+}
+
+/* Stopped on request; or a metric that is of no use, which is told as it is. */
+static bdml_status give_up(bdml_sweep *w, bdml_chain *q, int effort, int from, int to)
+{
+    bool stopped = q->r.stop == BDML_STOP_CANCELLED;
+    return stopped ? end_on_the_way(w, q, effort, from, to) : BDML_OK;
+}
+
+/* The constraints of the next pass, where there is time left for them beside the proof of what is claimed. *cut: there was not, or the user
+ * wants to see what there is. */
+static bdml_status mine_again(bdml_sweep *w, const bdml_chain *before, const double *under,
+                              bdml_chain *q, bool *cut)
+{
+    bdml_handle *h = w->fit->h;
+    double deadline = h->deadline;
+    if (w->precise && deadline > 0.0) h->deadline = h->stop_by;
+    bdml_status status = bdml_fit_constraints(w->fit, before->c, under, &q->c, &q->own);
+    h->deadline = deadline;
+    *cut = w->precise && status == BDML_ERR_CANCELLED && !h->leaving;
+    return *cut ? BDML_OK : status;
 }
 
 /* The same for neighbours that are mined again, under metrics of this weight and cap. */
@@ -121,16 +144,15 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
     const bdml_plan *p = w->fit->plan;
     const aim way = {weight, K, false, effort, from};
     const aim next = {p->effort[effort].weight, p->next_cap, false, effort, from};
-    const bdml_chain *before = &w->first;
-    bdml_chain *q;
+    bdml_chain *before = &w->first, *q;
 
     if (!w->under) {
         BDML_TRY(solve(w, &w->first, way));
-        if (!goes_on(&w->first)) return end_on_the_way(w, &w->first, effort, from, to);
+        if (!goes_on(&w->first)) return give_up(w, &w->first, effort, from, to);
     }
     const double *under = w->under ? w->under : w->first.r.m;
     for (int again = 1;; again++) {
-        bool last = again == p->effort[effort].again + w->more;
+        bool last = again == p->effort[effort].again + w->more, cut;
         q = before == &w->later[0] ? &w->later[1] : &w->later[0];
         free_chain(q);
         q->precise = w->precise && (last || !p->rough_way);
@@ -138,10 +160,14 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
         q->warm = last && w->start;
         w->fit->again = again;
         w->fit->mined_last = last;
-        BDML_TRY(bdml_fit_constraints(w->fit, before->c, under, &q->c, &q->own));
+        BDML_TRY(mine_again(w, before, under, q, &cut));
+        if (cut) {
+            w->passes_done = again;
+            return end_on_the_way(w, before, effort, from, to);
+        }
         if (last) return solve_wanted(w, q, effort, from, to);
         BDML_TRY(solve(w, q, p->large ? next : way));
-        if (!goes_on(q)) return end_on_the_way(w, q, effort, from, to);
+        if (!goes_on(q)) return give_up(w, q, effort, from, to);
         before = q;
         under = q->r.m;
     }

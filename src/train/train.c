@@ -151,7 +151,7 @@ static void tell_wide(bdml_handle *h, const bdml_options *o, const bdml_method *
         !bdml_plan_is_wide(o, given, bdml_spread_total(data->over, data->n), data->d))
         return;
     bdml_log(h, BDML_LOG_WARNING,
-             "learning in all %d columns of so many rows takes long; --pca auto learns in the "
+             "learning in all %d columns takes long; --pca auto learns in the "
              "leading components that hold 0.9 of the variance, --pca 0 says that all are meant",
              data->d);
 }
