@@ -132,8 +132,9 @@ struct bdml_handle {
     double phase_since;
     double phase_seconds[BDML_PHASE_COUNT];
 
-    int blas_depth;   /* nested calls that hold BLAS to one thread (linalg/guard.c) */
-    int most_threads; /* that have room to work in; 0: any number */
+    double eigen_pace; /* seconds of an eigenproblem over d^3, as last measured; 0: not yet */
+    int blas_depth;    /* nested calls that hold BLAS to one thread (linalg/guard.c) */
+    int most_threads;  /* that have room to work in; 0: any number */
     struct bdml_checkpoint
         *checkpoint;        /* of the training under way (train/checkpoint.h), or NULL */
     int64_t checkpoints;    /* written by the last training */
@@ -203,6 +204,10 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs);
 bool bdml_jobs_stopped(const bdml_handle *own);
 /* BDML_ERR_CANCELLED when it is: iterations that were stopped gave what they had. */
 bdml_status bdml_jobs_check(bdml_handle *own);
+/* By whoever runs, job or not: is there a limit to the time? */
+bool bdml_jobs_limited(const bdml_handle *h);
+/* By whoever runs, job or not: BDML_ERR_CANCELLED where time will be over in so many seconds, which cannot be cut short. */
+bdml_status bdml_jobs_ahead(bdml_handle *h, const char *what, double seconds);
 
 /* "; did you mean NAME?" for error lines, "" where no word is near. */
 enum { BDML_MEANT_SIZE = 96 };
