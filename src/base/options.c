@@ -127,7 +127,8 @@ static bool parse_flag(const char *text, int64_t *out)
 static void describe_range(const bdml_option *o, locale_t c, char *out, size_t size)
 {
     const char *noun = o->type == BDML_OPTION_INT ? "a whole number" : "a number";
-    bool lo = isfinite(o->min), hi = isfinite(o->max) && o->max < (double)INT32_MAX;
+    bool counts = o->type == BDML_OPTION_INT && o->max >= (double)INT32_MAX; /* as far as they go */
+    bool lo = isfinite(o->min), hi = isfinite(o->max) && !counts;
     if (lo && hi)
         bdml_snprintf(c, out, size, "%s from %.15g to %.15g", noun, o->min, o->max);
     else if (lo)
