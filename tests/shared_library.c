@@ -309,6 +309,39 @@ static void rows_of_a_file(void **state)
     bdml_free_dataset(data);
 }
 
+static int set_within(void *user, const char *phase, int64_t done, int64_t total)
+{
+    bdml_handle *h = user;
+    (void)phase, (void)done, (void)total;
+    fails(h, bdml_set(h, "method", "lda"), BDML_ERR_ARGUMENT, "cannot be set by a callback");
+    return 0;
+}
+
+static void log_within(void *user, bdml_log_level level, const char *line)
+{
+    (void)level, (void)line;
+    set_within(user, "", 0, 0);
+}
+
+/* A call goes by the settings that it has read, and so do the texts that it borrows. */
+static void callbacks_leave_settings(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_model *model;
+    ok(h, bdml_generate(h, "waveform", 100, &data));
+    ok(h, bdml_set(h, "method", "kissme"));
+    bdml_set_progress(h, set_within, h);
+    bdml_set_log(h, log_within, h);
+    ok(h, bdml_train(h, data, NULL, &model));
+    assert_non_null(strstr(bdml_model_describe(model), "\"kissme\""));
+    bdml_set_progress(h, NULL, NULL);
+    bdml_set_log(h, NULL, NULL);
+    ok(h, bdml_set(h, "method", "lda"));
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
 static void npy_needs_its_arguments(void **state)
 {
     bdml_handle *h = *state;
@@ -682,6 +715,7 @@ int main(void)
         with_handle(missing_values),
         with_handle(floats),
         with_handle(rows_of_a_file),
+        with_handle(callbacks_leave_settings),
         with_handle(npy_needs_its_arguments),
         with_handle(files_are_whole),
         with_handle(splits),

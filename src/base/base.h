@@ -112,6 +112,7 @@ struct bdml_handle {
     bdml_progress_fn progress;
     void *progress_user;
     double progress_last; /* when the callback was last called */
+    int calling;          /* a callback is under way: settings stay as the call has read them */
     bool cancelled;
     bool leaving;    /* the callback last said BDML_LEAVE */
     double limit_at; /* bdml_limit_time: when all calls together are to end; 0: each by itself */

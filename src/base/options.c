@@ -317,6 +317,10 @@ bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
 
     if (!h) return BDML_ERR_ARGUMENT;
     if (!name) return bdml_fail(h, BDML_ERR_ARGUMENT, "the name of a setting must not be NULL");
+    if (h->calling > 0)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "%.100s cannot be set by a callback: the call under way has read it",
+                         name);
     int i = bdml_option_named(name);
     if (i < 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
