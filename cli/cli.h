@@ -285,6 +285,12 @@ bdml_status cli_make_run(cli *c, const char *name, const char *output, json_t **
 
 /* Refuse an output that is one of the inputs, is a folder, or lies in no writable folder. */
 bdml_status cli_check_output(cli *c, const char *path);
+/* The same of points, whose labels go beside: those of NAME.npy to NAME.labels.npy. */
+bdml_status cli_check_points(cli *c, const char *path);
+/* The same of what may be written beside path: its first `stem` characters and what is added. */
+bdml_status cli_check_beside(cli *c, const char *path, size_t stem, const char *added);
+/* Refuse two outputs that are one file; "" = none. */
+bdml_status cli_check_apart(cli *c, const char *a, const char *b);
 /* Refuse a checkpoint that is the output or one of the inputs. */
 bdml_status cli_check_checkpoint(cli *c, const char *output);
 /* With --json, standard output is taken. */

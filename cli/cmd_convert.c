@@ -47,7 +47,7 @@ bdml_status cli_convert(cli *c)
     if (!output[0]) output = c->argument[1];
     GO(check_ending(c, output));
     c->arguments = 1; /* the last argument is no input */
-    GO(cli_check_output(c, output));
+    GO(cli_check_points(c, output));
     GO(bdml_read_dataset(c->h, c->argument[0], &data));
     GO(bdml_dataset_fill(c->h, data));
     GO(write_data(c, data, output));
@@ -65,7 +65,7 @@ bdml_status cli_generate(cli *c)
     if (!output[0]) output = "-";
     c->arguments = 0;
     GO(check_ending(c, output));
-    GO(cli_check_output(c, output));
+    GO(cli_check_points(c, output));
     GO(bdml_generate(c->h, c->argument[0], c->own[CLI_OPT_POINTS].i, &data));
     GO(write_data(c, data, output));
 done:

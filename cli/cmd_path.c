@@ -124,6 +124,7 @@ static bdml_status check(cli *c, const char *table, const char *plot)
     if (table[0]) TRY(cli_check_output(c, table));
     if (!plot[0]) return BDML_OK;
     TRY(study_plot_check_name(c->h, plot));
+    TRY(cli_check_apart(c, table, plot));
     return cli_check_output(c, plot);
 }
 

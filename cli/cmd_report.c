@@ -50,7 +50,7 @@ static bdml_status set_grid(cli *c)
 }
 
 /* Evaluate, walk the path over K and train: everything that a page can show about labelled data. */
-static bdml_status make_runs(cli *c, const char *page, json_t *runs)
+static bdml_status make_runs(cli *c, const char *page, const char *save, json_t *runs)
 {
     bdml_status status = BDML_OK;
     char *model = NULL;
@@ -73,6 +73,8 @@ static bdml_status make_runs(cli *c, const char *page, json_t *runs)
     if (!bdml_is_given(c->h, "scale")) TRY(bdml_set(c->h, "scale", "zscore"));
     TRY(set_grid(c));
     TRY(beside(c, page, ".report.bdml", &model)); /* never over a model that train saved */
+    GO(cli_check_output(c, model));
+    GO(cli_check_apart(c, save, model));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         json_t *run = NULL;
         bool train = strcmp(steps[i], "train") == 0;
@@ -126,8 +128,9 @@ bdml_status cli_report(cli *c)
     if (!page[0]) page = "report.html";
     GO(cli_check_output(c, page));
     if (save[0]) GO(cli_check_output(c, save));
+    GO(cli_check_apart(c, page, save));
     bool made = cli_looks_like_json(c->argument[0]) || cli_is_model(c->argument[0]);
-    GO(made ? take_files(c, runs) : make_runs(c, page, runs));
+    GO(made ? take_files(c, runs) : make_runs(c, page, save, runs));
     if (save[0]) GO(cli_wrote(c, save_runs(c, runs, save)));
     GO(cli_wrote(c, study_page_write(c->h, runs, page)));
     cli_put(c->result, "page", client_text(page));

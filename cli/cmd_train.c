@@ -58,6 +58,14 @@ static void say_rank(const json_t *model)
     say_relaxation(json_object_get(o, "relaxation"));
 }
 
+/* Everything that is written: the model or the proof that there is none, and the checkpoint. */
+static bdml_status check_outputs(cli *c, const char *path)
+{
+    TRY(cli_check_checkpoint(c, path));
+    TRY(cli_check_output(c, path));
+    return strcmp(path, "-") == 0 ? BDML_OK : cli_check_beside(c, path, strlen(path), ".proof");
+}
+
 /* No metric meets the constraints: the proof goes beside where the model would have been. */
 static bdml_status keep_proof(cli *c, const bdml_model *proof, const char *path)
 {
@@ -161,8 +169,7 @@ bdml_status cli_train(cli *c)
     if (bdml_find_method(c->h, method) < 0) return BDML_ERR_ARGUMENT;
     if (!path[0]) GO(cli_default_name(c, c->argument[0], ".bdml", &made));
     if (made) path = made;
-    GO(cli_check_checkpoint(c, path));
-    GO(cli_check_output(c, path));
+    GO(check_outputs(c, path));
     snprintf(c->kept, sizeof c->kept, "no model was written");
     GO(read_data(c, &data));
     double start = client_now();

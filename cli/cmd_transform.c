@@ -235,7 +235,7 @@ bdml_status cli_transform(cli *c)
 
     if (!output[0]) output = "-";
     GO(choose_format(&j, output));
-    GO(cli_check_output(c, output));
+    GO(cli_check_points(c, output));
     GO(cli_load_model(c, &model));
     if (from[0]) GO(start_from(c, from, &model));
     j.model = model;

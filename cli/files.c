@@ -67,24 +67,71 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
-static bdml_status refuse_input(cli *c, const char *path, const char *input)
+/* Readers find the labels of NAME.npy in NAME.labels.npy, those of ...images-idx3... in ...labels-idx1..., packed or not. */
+static bool is_labels_of(const char *path, const char *input)
 {
-    if (!input || !input[0] || input == path || cli_file_size(input) < 0 || !same_file(path, input))
-        return BDML_OK;
-    return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: the output would overwrite the input", path);
+    static const char *const packing[] = {"", ".gz"};
+    const char *slash = strrchr(input, '/'), *at = strstr(slash ? slash : input, "images-idx3");
+    size_t n = strlen(input) - (client_ends_in(input, ".gz") ? 3 : 0);
+    bool same = false;
+    if (client_ends_in(input, ".npy")) {
+        char *name = NULL;
+        if (asprintf(&name, "%.*s.labels.npy", (int)n - 4, input) < 0) return false;
+        same = same_file(path, name);
+        free(name);
+        return same;
+    }
+    for (int k = 0; at && k < 2 && !same; k++) {
+        char *name = NULL;
+        int before = (int)(at - input), after = (int)n - before - 11;
+        if (after < 0 ||
+            asprintf(&name, "%.*slabels-idx1%.*s%s", before, input, after, at + 11, packing[k]) < 0)
+            return false;
+        same = same_file(path, name);
+        free(name);
+    }
+    return same;
 }
 
-/* Inputs are the arguments and every option whose value is a file. */
-static bdml_status refuse_inputs(cli *c, const char *path)
+static bdml_status refuse_input(cli *c, const char *path, const char *input)
+{
+    if (!input || !input[0] || input == path || cli_file_size(input) < 0) return BDML_OK;
+    bool labels = cli_file_size(path) >= 0 && is_labels_of(path, input);
+    if (!labels && !same_file(path, input)) return BDML_OK;
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: the output would overwrite the input%s", path,
+                       labels ? "'s labels" : "");
+}
+
+static bool names_file(const bdml_option *o)
+{
+    return o->metavar && (strcmp(o->metavar, "FILE") == 0 || strcmp(o->metavar, "MODEL") == 0);
+}
+
+/* Inputs are the arguments and every option whose value is a file, but for those that name outputs. A checkpoint may
+ * be what a training is resumed from. */
+static bdml_status refuse_inputs(cli *c, const char *path, bool checkpoint)
 {
     for (int i = 0; i < c->arguments; i++) TRY(refuse_input(c, path, c->argument[i]));
     for (int i = 0; i < bdml_option_count(); i++) {
         const bdml_option *o = bdml_option_at(i);
-        if (o->metavar && strcmp(o->metavar, "FILE") == 0)
+        bool state = strcmp(o->name, "checkpoint") == 0 || strcmp(o->name, "resume") == 0;
+        if (names_file(o) && !(checkpoint && state))
             TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
     }
-    TRY(refuse_input(c, path, cli_text_of(c, CLI_OPT_TRAIN)));
-    return refuse_input(c, path, cli_text_of(c, CLI_OPT_MODEL));
+    TRY(refuse_input(c, path, bdml_get(c->h, "reference"))); /* a name, or a file with a map */
+    for (int id = 0; id < CLI_OPT_COUNT; id++) {
+        bool output =
+            id == CLI_OPT_OUTPUT || id == CLI_OPT_SAVE || id == CLI_OPT_PLOT || id == CLI_OPT_PAGE;
+        if (names_file(cli_option_own(id)) && !output)
+            TRY(refuse_input(c, path, cli_text_of(c, id)));
+    }
+    return BDML_OK;
+}
+
+bdml_status cli_check_apart(cli *c, const char *a, const char *b)
+{
+    if (!a[0] || !b[0] || !same_file(a, b)) return BDML_OK;
+    return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: two outputs need names of their own", b);
 }
 
 bdml_status cli_check_checkpoint(cli *c, const char *output)
@@ -94,28 +141,15 @@ bdml_status cli_check_checkpoint(cli *c, const char *output)
     if (strcmp(path, output) == 0 || same_file(path, output))
         return client_fail(c->h, BDML_ERR_ARGUMENT,
                            "%s: checkpoint and model need names of their own", path);
-    for (int i = 0; i < c->arguments; i++) TRY(refuse_input(c, path, c->argument[i]));
-    for (int i = 0; i < bdml_option_count(); i++) {
-        const bdml_option *o = bdml_option_at(i);
-        bool state = strcmp(o->name, "checkpoint") == 0 || strcmp(o->name, "resume") == 0;
-        if (o->metavar && strcmp(o->metavar, "FILE") == 0 && !state)
-            TRY(refuse_input(c, path, bdml_get(c->h, o->name)));
-    }
-    return BDML_OK;
+    return refuse_inputs(c, path, true);
 }
 
-/* The labels of NAME.npy go to NAME.labels.npy. */
-static bdml_status refuse_companion(cli *c, const char *path)
+static bdml_status refuse_place(cli *c, const char *path)
 {
-    static const char ending[] = ".npy", added[] = ".labels.npy";
-    size_t stem = strlen(path) - strlen(ending);
-    char *name = client_alloc(c->h, stem + sizeof added, 1);
-    if (!name) return BDML_ERR_MEMORY;
-    memcpy(name, path, stem);
-    memcpy(name + stem, added, sizeof added);
-    bdml_status status = refuse_inputs(c, name);
-    free(name);
-    return status;
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
+    return bdml_file_check(c->h, path);
 }
 
 bdml_status cli_check_stdout(cli *c, const char *path)
@@ -127,15 +161,33 @@ bdml_status cli_check_stdout(cli *c, const char *path)
 
 bdml_status cli_check_output(cli *c, const char *path)
 {
-    struct stat st;
     if (!path[0]) return client_fail(c->h, BDML_ERR_ARGUMENT, "the output needs a name");
     TRY(cli_check_stdout(c, path));
     if (strcmp(path, "-") == 0) return BDML_OK;
-    TRY(refuse_inputs(c, path));
-    if (client_ends_in(path, ".npy")) TRY(refuse_companion(c, path));
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return client_fail(c->h, BDML_ERR_ARGUMENT, "%s: is a folder, not a file to write", path);
-    return bdml_file_check(c->h, path);
+    TRY(refuse_inputs(c, path, false));
+    return refuse_place(c, path);
+}
+
+bdml_status cli_check_beside(cli *c, const char *path, size_t stem, const char *added)
+{
+    struct stat st;
+    char *name = client_alloc(c->h, stem + strlen(added) + 1, 1);
+    if (!name) return BDML_ERR_MEMORY;
+    memcpy(name, path, stem);
+    memcpy(name + stem, added, strlen(added) + 1);
+    bdml_status status = refuse_inputs(c, name, false);
+    if (status == BDML_OK) status = cli_check_apart(c, path, name);
+    if (status == BDML_OK) status = cli_check_apart(c, bdml_get(c->h, "checkpoint"), name);
+    if (status == BDML_OK && stat(name, &st) == 0) status = refuse_place(c, name);
+    free(name);
+    return status;
+}
+
+bdml_status cli_check_points(cli *c, const char *path)
+{
+    TRY(cli_check_output(c, path));
+    if (!client_ends_in(path, ".npy")) return BDML_OK;
+    return cli_check_beside(c, path, strlen(path) - 4, ".labels.npy");
 }
 
 bdml_status cli_wrote(cli *c, bdml_status status)

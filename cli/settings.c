@@ -5,7 +5,8 @@ enum { TEXT_SIZE = 1024 };
 
 void cli_option_range(const bdml_option *o, char *out, size_t size)
 {
-    bool lo = isfinite(o->min), hi = isfinite(o->max) && o->max < (double)INT32_MAX;
+    bool counts = o->type == BDML_OPTION_INT && o->max >= (double)INT32_MAX; /* as far as they go */
+    bool lo = isfinite(o->min), hi = isfinite(o->max) && !counts;
     const char *noun = o->type == BDML_OPTION_INT ? "whole number" : "number";
     switch (o->type) {
     case BDML_OPTION_FLAG:

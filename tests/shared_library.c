@@ -309,6 +309,53 @@ static void rows_of_a_file(void **state)
     bdml_free_dataset(data);
 }
 
+static int set_within(void *user, const char *phase, int64_t done, int64_t total)
+{
+    bdml_handle *h = user;
+    (void)phase, (void)done, (void)total;
+    fails(h, bdml_set(h, "method", "lda"), BDML_ERR_ARGUMENT, "cannot be set by a callback");
+    return 0;
+}
+
+static void log_within(void *user, bdml_log_level level, const char *line)
+{
+    (void)level, (void)line;
+    set_within(user, "", 0, 0);
+}
+
+/* A call goes by the settings that it has read, and so do the texts that it borrows. */
+static void callbacks_leave_settings(void **state)
+{
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    bdml_model *model;
+    ok(h, bdml_generate(h, "waveform", 100, &data));
+    ok(h, bdml_set(h, "method", "kissme"));
+    bdml_set_progress(h, set_within, h);
+    bdml_set_log(h, log_within, h);
+    ok(h, bdml_train(h, data, NULL, &model));
+    assert_non_null(strstr(bdml_model_describe(model), "\"kissme\""));
+    bdml_set_progress(h, NULL, NULL);
+    bdml_set_log(h, NULL, NULL);
+    ok(h, bdml_set(h, "method", "lda"));
+    bdml_free_model(model);
+    bdml_free_dataset(data);
+}
+
+static void npy_needs_its_arguments(void **state)
+{
+    bdml_handle *h = *state;
+    const double x[] = {1.0, 2.0};
+    bdml_npy *f;
+    ok(h, bdml_npy_create(h, "shared-library.npy", 1, 2, 0, &f));
+    fails(h, bdml_npy_write(h, f, -1, x), BDML_ERR_ARGUMENT, "fewer than 0");
+    fails(h, bdml_npy_write(h, f, 1, NULL), BDML_ERR_ARGUMENT, "must not be NULL");
+    fails(h, bdml_npy_write(h, NULL, 1, x), BDML_ERR_ARGUMENT, "must not be NULL");
+    fails(h, bdml_npy_commit(h, NULL, NULL, 0, NULL), BDML_ERR_ARGUMENT, "must not be NULL");
+    assert_int_equal(bdml_npy_write(NULL, f, 1, x), BDML_ERR_ARGUMENT);
+    bdml_npy_discard(f);
+}
+
 static void files_are_whole(void **state)
 {
     bdml_handle *h = *state;
@@ -317,6 +364,10 @@ static void files_are_whole(void **state)
     char text[8] = "";
     ok(h, bdml_file_create(h, path, &f));
     ok(h, bdml_file_write(h, f, "half", 4));
+    fails(h, bdml_file_write(h, f, NULL, 4), BDML_ERR_ARGUMENT, "must not be NULL");
+    fails(h, bdml_file_write(h, NULL, "half", 4), BDML_ERR_ARGUMENT, "must not be NULL");
+    fails(h, bdml_file_commit(h, NULL), BDML_ERR_ARGUMENT, "must not be NULL");
+    assert_int_equal(bdml_file_write(NULL, f, "half", 4), BDML_ERR_ARGUMENT);
     bdml_file_discard(f);
     assert_true(access(path, F_OK) != 0);
     ok(h, bdml_file_create(h, path, &f));
@@ -431,6 +482,9 @@ static void verification_from_arrays(void **state)
 
     bdml_constraints *c; /* and they can be trained on */
     bdml_model *model;
+    fails(h, bdml_constraints_from_pairs(h, 1, pairs, &c), BDML_ERR_ARGUMENT,
+          "which is not among the 1 rows of the data");
+    assert_null(c);
     ok(h, bdml_constraints_from_pairs(h, N, pairs, &c));
     assert_int_equal(bdml_constraints_count(c), PAIRS / 2);
     assert_int_equal(bdml_constraints_targets(c), PAIRS / 2);
@@ -635,6 +689,8 @@ static void paired_by_hand(void **state)
     assert_true(fabs(p.difference - 2.0) < 1e-15 && fabs(p.error - 1.0) < 1e-15);
     assert_true(fabs(p.error_corrected - sqrt(2.0)) < 1e-15);
     assert_int_equal(p.losses, 2);
+    p = bdml_compare_paired(2, a, NULL, 0.5);
+    assert_true(isnan(p.difference) && isnan(p.p) && p.losses == 0);
 }
 
 static void paths_are_checked(void **state)
@@ -659,6 +715,8 @@ int main(void)
         with_handle(missing_values),
         with_handle(floats),
         with_handle(rows_of_a_file),
+        with_handle(callbacks_leave_settings),
+        with_handle(npy_needs_its_arguments),
         with_handle(files_are_whole),
         with_handle(splits),
         with_handle(verification_from_arrays),

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "model/evidence.h"
 #include "train/train.h"
@@ -292,6 +293,43 @@ static void lost_folder_is_a_warning(void **state)
     rmdir(folder);
 }
 
+static void note_none_kept(void *user, bdml_log_level level, const char *line)
+{
+    bool told = strstr(line, "keeps no checkpoints: test_checkpoint.ckpt is not written");
+    if (level == BDML_LOG_WARNING && told) ++*(int *)user;
+}
+
+/* What cannot be taken up again says so, when it begins. */
+static void no_checkpoint_is_told(void **state)
+{
+    static const char *const settings[][2] = {{"method", "lda"},
+                                              {"solver", "mwu-cone"},
+                                              {"pca", "0"}};
+    bdml_dataset *data;
+    bdml_handle *h = *state;
+    check_ok(h, bdml_read_dataset(h, source_path("data/wine.csv"), &data));
+    for (int k = 0; k < 3; k++) {
+        int told = 0;
+        bdml_handle *own;
+        bdml_model *model;
+        check_true(bdml_create(&own) == BDML_OK);
+        remove(FILE_NAME);
+        check_ok(own, bdml_set(own, settings[k][0], settings[k][1]));
+        check_ok(own, bdml_set(own, "delta", "0.5"));
+        check_ok(own, bdml_set(own, "scale", "zscore"));
+        check_ok(own, bdml_set(own, "distortion", "5"));
+        check_ok(own, bdml_set(own, "checkpoint", FILE_NAME));
+        bdml_set_log(own, note_none_kept, &told);
+        check_ok(own, bdml_train(own, data, NULL, &model));
+        assert_int_equal(told, k < 2);
+        check_true((access(FILE_NAME, F_OK) == 0) == (k == 2));
+        bdml_free_model(model);
+        bdml_free(own);
+    }
+    remove(FILE_NAME);
+    bdml_free_dataset(data);
+}
+
 /* Every allocation in turn fails: the right status, nothing lost, the file as good as before. */
 static void every_allocation_may_fail(void **state)
 {
@@ -332,9 +370,13 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        handle_test(recipe_goes_on),           handle_test(finished_jobs_are_not_repeated),
-        handle_test(single_goes_on),           handle_test(training_refuses_others),
-        handle_test(lost_folder_is_a_warning), handle_test(every_allocation_may_fail),
+        handle_test(recipe_goes_on),
+        handle_test(finished_jobs_are_not_repeated),
+        handle_test(single_goes_on),
+        handle_test(training_refuses_others),
+        handle_test(lost_folder_is_a_warning),
+        handle_test(no_checkpoint_is_told),
+        handle_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

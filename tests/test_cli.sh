@@ -423,6 +423,7 @@ exits 2 "at least 1" path "$data/iris.csv" --grid 0.5,1
 exits 2 "must ascend" path "$data/iris.csv" --grid 3,1
 exits 2 "grid is empty" path "$data/iris.csv" --grid ""
 exits 2 "must be finite" path "$data/iris.csv" --grid 1,nan
+exits 2 "softness must be a number from 0 to 1e+20, got '1e100'" train "$data/wine.csv" --softness 1e100 --rule class
 exits 2 ".svg, .png or .pdf" path "$data/iris.csv" --plot path.gif
 
 # ---- convert, info, export, import, generate

@@ -112,5 +112,56 @@ ok "/dev/fd/5" cmp -s five want
 "$bdml" predict m.bdml "$wine" -q -o /dev/fd/77 >out 2>err
 ok "a descriptor that is not open: exit 2" [ $? -eq 2 ]
 
+# ---- an output that is an input, by whatever option or rule it is one; two outputs that are one file. Told before the work begins.
+refused() { # refused WHAT FILE TEXT ARGUMENTS...: exit 2, with this text, and FILE as it was
+    what=$1 file=$2 text=$3
+    shift 3
+    before=$(cksum <"$file")
+    "$bdml" "$@" >out 2>err
+    ok "$what: exit 2" [ $? -eq 2 ]
+    ok "$what: told" grep -q -- "$text" err
+    ok "$what: nothing else" [ "$(wc -l <err)" = 1 ]
+    ok "$what: $file stays" [ "$(cksum <"$file")" = "$before" ]
+}
+input="the output would overwrite the input"
+two="two outputs need names of their own"
+cp "$wine" data.csv
+"$bdml" convert data.csv data.npy -q
+printf '0,1,1\n0,100,0\n' >pairs.csv
+refused "the pairs of predict" pairs.csv "$input" predict m.bdml data.csv --pairs pairs.csv -o pairs.csv
+cp m.bdml from.csv
+refused "the model that mapped the rows" from.csv "$input" transform m.bdml data.csv --from from.csv -o from.csv
+"$bdml" export m.bdml -q -o map.csv
+refused "the map of a reference" map.csv "$input" train data.csv --reference map.csv -o map.csv
+refused "a checkpoint over it" map.csv "$input" train data.csv --reference map.csv --checkpoint map.csv -o x.bdml
+refused "labels found beside" data.labels.npy "$input's labels" convert data.npy -o data.labels.npy
+refused "a model over them" data.labels.npy "$input's labels" train data.npy --method lda -o data.labels.npy
+refused "a checkpoint over them" data.labels.npy "$input's labels" train data.npy --checkpoint data.labels.npy -o x.bdml
+refused "those of the rows that vote" data.labels.npy "$input's labels" \
+    predict m.bdml data.csv --train data.npy -o data.labels.npy
+cp data.csv t-images-idx3-ubyte.csv # the name alone counts
+cp data.csv t-labels-idx1-ubyte.csv
+refused "labels of images" t-labels-idx1-ubyte.csv "$input's labels" \
+    convert t-images-idx3-ubyte.csv t-labels-idx1-ubyte.csv
+cp data.csv n.bdml.proof
+refused "data where a proof would be" n.bdml.proof "$input" \
+    train n.bdml.proof --hard --distortion 2 --trace 1e-7 -o n.bdml
+refused "a checkpoint where a proof would be" data.csv "$two" \
+    train data.csv --hard --distortion 2 --trace 1e-7 --checkpoint c.bdml.proof -o c.bdml
+cp data.csv p.report.bdml
+refused "data where the model of a page goes" p.report.bdml "$input" report p.report.bdml -o p.html -q
+refused "results over that model" data.csv "$two" report data.csv -o p2.html --save p2.report.bdml -q
+refused "results over the page" data.csv "$two" report data.csv -o p.html --save p.html -q
+refused "a picture over the table" data.csv "$two" path data.csv -o both.svg --plot both.svg
+ln -s both.svg link.svg
+refused "by a link" data.csv "$two" path data.csv -o both.svg --plot link.svg
+refused "a page over the picture" data.csv "$two" reproduce geometry -o both.svg --page both.svg --results ''
+ln -s one.npy one.labels.npy
+refused "labels over their points" data.csv "$two" convert data.csv one.npy
+mkdir folder.labels.npy
+refused "a folder where labels go" data.csv "folder.labels.npy: is a folder" convert data.csv folder.npy
+"$bdml" export m.bdml -o data.npy -q >out 2>err
+ok "a map has no labels beside it" [ $? -eq 0 ]
+
 echo "cases: $passed passed, $failed failed"
 [ $failed = 0 ]

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "baselines/lmnn.h"
+#include "neighbors/internal.h"
 #include "train/plan.h"
 
 /* ---- measuring ------------------------------------------------------------------------------------------ */
@@ -244,6 +245,132 @@ static void jobs_end_by_the_clock(void **state)
     check_fails(h, bdml_jobs_run(h, &jobs), BDML_ERR_CANCELLED,
                 "the time limit is over, during: work");
     h->deadline = h->stop_by = 0.0;
+}
+
+/* ---- what cannot be cut short -------------------------------------------------------------------------------- */
+
+/* Looks ahead from a job within a job. */
+static bdml_status look_ahead(bdml_handle *own, void *user, int64_t job)
+{
+    const double *seconds = user;
+    if (!bdml_jobs_limited(own)) return bdml_fail(own, BDML_ERR_DATA, "no limit is seen");
+    return job == 0 ? BDML_OK : bdml_jobs_ahead(own, "work ahead", *seconds);
+}
+
+static bdml_status look_within(bdml_handle *own, void *user, int64_t job)
+{
+    (void)job;
+    bdml_jobs inner = {.what = "inner", .count = 2, .workers = 1, .run = look_ahead, .user = user};
+    return bdml_jobs_run(own, &inner);
+}
+
+/* Jobs do not begin what would end after their time: the clock ends them, not the user. */
+static void jobs_look_ahead(void **state)
+{
+    bdml_handle *h = *state;
+    double seconds = 1000.0;
+    bdml_status (*const run[])(bdml_handle *, void *, int64_t) = {look_ahead, look_within};
+    for (int k = 0; k < 2; k++) {
+        bool finished[2] = {false}, late = false;
+        bdml_jobs jobs = {.what = "outer",
+                          .count = 2,
+                          .workers = 1,
+                          .run = run[k],
+                          .user = &seconds,
+                          .until = bdml_now() + 500.0,
+                          .finished = finished,
+                          .late = &late};
+        check_ok(h, bdml_jobs_run(h, &jobs));
+        check_true(late && finished[0] == (k == 0) && !finished[1]);
+        jobs.until = bdml_now() + 5000.0;
+        late = false;
+        check_ok(h, bdml_jobs_run(h, &jobs));
+        check_true(!late && finished[0] && finished[1]);
+        jobs.until = 0.0;
+        h->deadline = h->stop_by = bdml_now() + 500.0;
+        check_fails(h, bdml_jobs_run(h, &jobs), BDML_ERR_CANCELLED,
+                    "the time limit is over, during: outer");
+        h->deadline = h->stop_by = 0.0;
+    }
+    check_true(!bdml_jobs_limited(h));
+    check_ok(h, bdml_jobs_ahead(h, "work ahead", 1e9));
+}
+
+/* An eigenproblem that takes a second is not begun a tenth before the end, and done where there is time or no limit. */
+static void no_eigenproblem_without_time(void **state)
+{
+    enum { D = 1000 };
+    bdml_handle *h = *state;
+    bdml_eigh_ws ws;
+    double *a = malloc(sizeof *a * D * D), lambda[D];
+    check_ok(h, bdml_la_enter(h));
+    check_ok(h, bdml_eigh_ws_init(h, D, &ws));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < D * D; i++) a[i] = i % (D + 1) == 0 ? i : 0.0;
+        h->eigen_pace = round < 2 ? 1e-9 : h->eigen_pace; /* a second; and as measured */
+        h->deadline = h->stop_by = round == 0 ? bdml_now() + 0.1 : bdml_now() + 1000.0;
+        if (round == 0)
+            check_fails(h, bdml_la_eigh(h, D, a, lambda, true, &ws), BDML_ERR_CANCELLED,
+                        "the time limit is over, during: eigenvalues");
+        else
+            check_ok(h, bdml_la_eigh(h, D, a, lambda, true, &ws));
+        check_true(round == 0 || lambda[D - 1] == D * D - 1);
+        check_true(round == 0 || h->eigen_pace != 1e-9);
+    }
+    h->eigen_pace = 0.0;
+    check_ok(h, bdml_la_eigh(h, D, a, lambda, false, &ws));
+    check_true(h->eigen_pace > 0.0 && h->eigen_pace < 1e-6);
+    h->deadline = h->stop_by = 0.0;
+    bdml_eigh_ws_free(&ws);
+    bdml_la_leave(h);
+    free(a);
+}
+
+/* The clock ends a search: as it begins, or when its last tile does. */
+typedef struct ending {
+    bdml_handle *h;
+    bool at_last;
+} ending;
+
+static int end_search(void *user, const char *what, int64_t done, int64_t total)
+{
+    const ending *e = user;
+    e->h->progress_last = 0.0; /* to be asked each time */
+    if (strcmp(what, "neighbors") == 0 && (!e->at_last || (total > 1 && done == total - 1)))
+        e->h->deadline = bdml_now();
+    return 0;
+}
+
+/* Neither the building of a tree nor the choice of the nearest among candidates goes on to its end. */
+static void searches_end_by_the_clock(void **state)
+{
+    enum { N = 20000, K = 3 };
+    bdml_handle *h = *state;
+    bdml_dataset *data;
+    ending e = {.h = h};
+    int32_t *index = malloc(sizeof *index * N * K);
+    check_ok(h, bdml_generate(h, "waveform", N, &data));
+    check_ok(h, bdml_set(h, "threads", "1"));
+    for (int brute = 0; brute < 2; brute++) {
+        const bdml_rows rows = {.n = brute ? 300 : N, .d = data->d, .ld = data->d, .x = data->x};
+        bdml_index *in;
+        for (int64_t i = 0; i < rows.n * K; i++) index[i] = -7;
+        e.at_last = brute;
+        check_ok(h, bdml_set(h, "search", brute ? "brute" : "tree"));
+        check_ok(h, bdml_index_build(h, &h->options.neighbors, &rows, &in));
+        bdml_set_progress(h, end_search, &e);
+        check_fails(h, bdml_index_query(h, in, NULL, BDML_ANY_CLASS, K, index, NULL),
+                    BDML_ERR_CANCELLED, "the time limit is over, during: neighbors");
+        bdml_set_progress(h, NULL, NULL);
+        h->deadline = 0.0;
+        check_true(!in->tree);
+        for (int64_t i = 0; i < rows.n * K; i++) assert_int_equal(index[i], -7);
+        check_ok(h, bdml_index_query(h, in, NULL, BDML_ANY_CLASS, K, index, NULL));
+        for (int64_t i = 0; i < rows.n * K; i++) check_true(index[i] >= 0);
+        bdml_index_free(in);
+    }
+    bdml_free_dataset(data);
+    free(index);
 }
 
 /* The clock ends as soon as the engine begins. */
@@ -592,6 +719,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         handle_test(jobs_end_by_the_clock),
+        handle_test(jobs_look_ahead),
+        handle_test(no_eigenproblem_without_time),
+        handle_test(searches_end_by_the_clock),
         handle_test(solvers_without_time_do_not_begin),
         handle_test(a_deadline_ends_what_has_no_result),
         handle_test(calls_share_a_limit),

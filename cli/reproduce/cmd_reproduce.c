@@ -167,6 +167,7 @@ static bdml_status check(cli *c, int first, int last, const char *picture, const
 {
     if (picture[0]) TRY(cli_check_output(c, picture));
     if (page[0]) TRY(cli_check_output(c, page));
+    TRY(cli_check_apart(c, picture, page));
     if (picture[0] && (first != last || !studies[first]->draw))
         return client_fail(c->h, BDML_ERR_ARGUMENT,
                            first != last ? "-o draws one study; give its name instead of 'all'"

@@ -138,7 +138,7 @@ typedef struct bdml_option {
 
 BDML_API int bdml_option_count(void);
 BDML_API const bdml_option *bdml_option_at(int i); /* NULL when i is out of range */
-/* value NULL: back to the default, as if it had never been set. */
+/* value NULL: back to the default, as if it had never been set. Not from a callback of the same handle. */
 BDML_API bdml_status bdml_set(bdml_handle *h, const char *name, const char *value);
 /* The value as text, valid until that setting is set again; NULL when the name is unknown. */
 BDML_API const char *bdml_get(bdml_handle *h, const char *name);

@@ -112,6 +112,7 @@ struct bdml_handle {
     bdml_progress_fn progress;
     void *progress_user;
     double progress_last; /* when the callback was last called */
+    int calling;          /* a callback is under way: settings stay as the call has read them */
     bool cancelled;
     bool leaving;    /* the callback last said BDML_LEAVE */
     double limit_at; /* bdml_limit_time: when all calls together are to end; 0: each by itself */
@@ -132,8 +133,9 @@ struct bdml_handle {
     double phase_since;
     double phase_seconds[BDML_PHASE_COUNT];
 
-    int blas_depth;   /* nested calls that hold BLAS to one thread (linalg/guard.c) */
-    int most_threads; /* that have room to work in; 0: any number */
+    double eigen_pace; /* seconds of an eigenproblem over d^3, as last measured; 0: not yet */
+    int blas_depth;    /* nested calls that hold BLAS to one thread (linalg/guard.c) */
+    int most_threads;  /* that have room to work in; 0: any number */
     struct bdml_checkpoint
         *checkpoint;        /* of the training under way (train/checkpoint.h), or NULL */
     int64_t checkpoints;    /* written by the last training */
@@ -203,6 +205,10 @@ bdml_status bdml_jobs_run(bdml_handle *h, const bdml_jobs *jobs);
 bool bdml_jobs_stopped(const bdml_handle *own);
 /* BDML_ERR_CANCELLED when it is: iterations that were stopped gave what they had. */
 bdml_status bdml_jobs_check(bdml_handle *own);
+/* By whoever runs, job or not: is there a limit to the time? */
+bool bdml_jobs_limited(const bdml_handle *h);
+/* By whoever runs, job or not: BDML_ERR_CANCELLED where time will be over in so many seconds, which cannot be cut short. */
+bdml_status bdml_jobs_ahead(bdml_handle *h, const char *what, double seconds);
 
 /* "; did you mean NAME?" for error lines, "" where no word is near. */
 enum { BDML_MEANT_SIZE = 96 };

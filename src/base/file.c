@@ -324,6 +324,9 @@ static bool put(bdml_file *f, const void *data, size_t bytes)
 
 bdml_status bdml_file_write(bdml_handle *h, bdml_file *f, const void *data, size_t bytes)
 {
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!f || (!data && bytes > 0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_file_write: file and data must not be NULL");
     if (h->fail_write > 0 && --h->fail_write == 0)
         return bdml_fail(h, BDML_ERR_IO, "%s: writing failed: injected fault", f->path);
     if (!put(f, data, bytes))
@@ -344,6 +347,8 @@ bdml_status bdml_file_rewrite(bdml_handle *h, bdml_file *f, const void *data, si
 bdml_status bdml_file_commit(bdml_handle *h, bdml_file *f)
 {
     bdml_status status = BDML_OK;
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!f) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_file_commit: file must not be NULL");
     bool ok = (!f->terminal || put_visible(f, NULL, 0, true)) && fflush(f->stream) == 0;
     if (ok && f->temp) ok = fsync(fileno(f->stream)) == 0;
     int why = errno; /* of the first failure */

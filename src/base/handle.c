@@ -221,7 +221,9 @@ void bdml_log(bdml_handle *h, bdml_log_level level, const char *fmt, ...)
     va_end(ap);
     bdml_visible_text(said, line, sizeof line);
     if (level == BDML_LOG_WARNING && told_before(h, line)) return;
+    h->calling++;
     h->log(h->log_user, level, line);
+    h->calling--;
 }
 
 void bdml_log_line(bdml_handle *h, bdml_log_level level, const char *line)
@@ -255,7 +257,9 @@ bdml_status bdml_deadline_ahead(bdml_handle *h, const char *what, double seconds
 static int ask(bdml_handle *h, const char *what, int64_t done, int64_t total)
 {
     if (h->outer.what) what = h->outer.what, done = h->outer.done, total = h->outer.total;
+    h->calling++;
     int answer = h->progress(h->progress_user, what, done, total);
+    h->calling--;
     h->leaving = answer == BDML_LEAVE;
     return answer;
 }

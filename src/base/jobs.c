@@ -122,6 +122,41 @@ bdml_status bdml_jobs_check(bdml_handle *own)
     return bdml_jobs_stopped(own) ? bdml_fail(own, BDML_ERR_CANCELLED, "cut short") : BDML_OK;
 }
 
+/* The jobs that a handle is a worker of. */
+static watch *jobs_of(const bdml_handle *h)
+{
+    return h->progress == ask ? h->progress_user : NULL;
+}
+
+/* Of jobs within jobs, any may be too short of time. */
+static bool allows(const bdml_handle *h, double seconds)
+{
+    const watch *w = jobs_of(h);
+    if (!w) return bdml_deadline_allows(h, seconds);
+    return (w->jobs->until == 0.0 || bdml_now() + seconds < w->jobs->until) &&
+           allows(w->h, seconds);
+}
+
+bool bdml_jobs_limited(const bdml_handle *h)
+{
+    return !allows(h, (double)INFINITY);
+}
+
+bdml_status bdml_jobs_ahead(bdml_handle *h, const char *what, double seconds)
+{
+    if (allows(h, seconds)) return BDML_OK;
+    if (!jobs_of(h)) return bdml_deadline_ahead(h, what, seconds);
+    /* those outside go on where they have the time */
+    for (const bdml_handle *at = h; jobs_of(at) && !allows(at, seconds); at = jobs_of(at)->h) {
+        watch *w = jobs_of(at);
+        bool *ended = w->jobs->until > 0.0 ? &w->late : &w->by_clock;
+#pragma omp atomic write
+        *ended = true;
+        stop(w);
+    }
+    return bdml_deadline_over(h, what);
+}
+
 /* Of several failures the first in the order of the jobs counts; one that was merely stopped, last. */
 static void note_failure(watch *w, int64_t job, bdml_status status, const char *error)
 {

@@ -127,7 +127,8 @@ static bool parse_flag(const char *text, int64_t *out)
 static void describe_range(const bdml_option *o, locale_t c, char *out, size_t size)
 {
     const char *noun = o->type == BDML_OPTION_INT ? "a whole number" : "a number";
-    bool lo = isfinite(o->min), hi = isfinite(o->max) && o->max < (double)INT32_MAX;
+    bool counts = o->type == BDML_OPTION_INT && o->max >= (double)INT32_MAX; /* as far as they go */
+    bool lo = isfinite(o->min), hi = isfinite(o->max) && !counts;
     if (lo && hi)
         bdml_snprintf(c, out, size, "%s from %.15g to %.15g", noun, o->min, o->max);
     else if (lo)
@@ -316,6 +317,10 @@ bdml_status bdml_set(bdml_handle *h, const char *name, const char *value)
 
     if (!h) return BDML_ERR_ARGUMENT;
     if (!name) return bdml_fail(h, BDML_ERR_ARGUMENT, "the name of a setting must not be NULL");
+    if (h->calling > 0)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "%.100s cannot be set by a callback: the call under way has read it",
+                         name);
     int i = bdml_option_named(name);
     if (i < 0)
         return bdml_fail(h, BDML_ERR_ARGUMENT,

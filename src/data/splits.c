@@ -79,6 +79,8 @@ bdml_status bdml_split_random(bdml_handle *h, int64_t n, const int32_t *y, doubl
     for (int c = 0; c < g.count; c++) {
         int64_t count = g.start[c + 1] - g.start[c], size = test_size(count, test_fraction);
         int64_t *row = g.row + g.start[c];
+        BDML_GO(
+            bdml_progress(h, "splits", c + 1, g.count + 1)); /* of millions of rows it takes long */
         bdml_rng_shuffle(&r, count, row);
         for (int64_t k = 0; k < size; k++) is_test[row[k]] = 1;
         tests += size;

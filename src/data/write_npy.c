@@ -198,6 +198,10 @@ static bool make_single(size_t n, const double *x, unsigned char *bytes)
 
 bdml_status bdml_npy_write(bdml_handle *h, bdml_npy *f, int64_t n, const double *x)
 {
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!f || n < 0 || (!x && n > 0))
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "bdml_npy_write: file and rows must not be NULL, nor fewer than 0");
     size_t count = (size_t)n * (size_t)f->columns;
     f->rows += n;
     if (!f->single) return bdml_write_doubles(h, f->file, count, x);
@@ -218,8 +222,11 @@ bdml_status bdml_npy_commit(bdml_handle *h, bdml_npy *f, const int32_t *label, i
 {
     bdml_status status = BDML_OK;
     bdml_file *labels = NULL;
-    char header[HEADER_ROOM], *beside = labels_path(h, f->path);
+    char header[HEADER_ROOM], *beside = NULL;
 
+    if (!h) return BDML_ERR_ARGUMENT;
+    if (!f) return bdml_fail(h, BDML_ERR_ARGUMENT, "bdml_npy_commit: file must not be NULL");
+    beside = labels_path(h, f->path);
     if (!beside) BDML_GO(BDML_ERR_MEMORY);
     if (f->rows != f->announced)
         BDML_GO(bdml_file_rewrite(h, f->file, header,

@@ -1,6 +1,7 @@
 /* lapack.c - symmetric eigenproblem by LAPACK's divide and conquer; QR; singular values. */
 #include "linalg/linalg.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "linalg/backend.h"
@@ -45,15 +46,52 @@ void bdml_eigh_ws_free(bdml_eigh_ws *ws)
     memset(ws, 0, sizeof *ws);
 }
 
+/* LAPACK cannot be cut short. From here on it takes long enough for the clock to be asked before, */
+enum { LONG_FROM = 400 };
+/* and a first guess of how long is made from a problem of this size, some milliseconds. */
+enum { SAMPLE = 160 };
+
+static bdml_status measure_pace(bdml_handle *h)
+{
+    bdml_status status = BDML_OK;
+    bdml_eigh_ws ws = {0};
+    double *a = NULL, *lambda = NULL;
+
+    BDML_NEW(h, a, SAMPLE * SAMPLE);
+    BDML_NEW(h, lambda, SAMPLE);
+    BDML_GO(bdml_eigh_ws_init(h, SAMPLE, &ws));
+    for (int j = 0; j < SAMPLE; j++)
+        for (int i = 0; i < SAMPLE; i++) COL(a, SAMPLE, j)[i] = 1.0 / (1 + i + j) + (i == j) * i;
+    double start = bdml_now();
+    BDML_GO(bdml_la_eigh(h, SAMPLE, a, lambda, true, &ws));
+    h->eigen_pace = (bdml_now() - start) / pow(SAMPLE, 3.0);
+done:
+    bdml_eigh_ws_free(&ws);
+    free(a);
+    free(lambda);
+    return status;
+}
+
+/* Is there time for it? Without vectors it takes a third. */
+static bdml_status look_ahead(bdml_handle *h, int d, bool vectors)
+{
+    if (d < LONG_FROM || !bdml_jobs_limited(h)) return BDML_OK;
+    if (h->eigen_pace == 0.0) BDML_TRY(measure_pace(h));
+    return bdml_jobs_ahead(h, "eigenvalues", h->eigen_pace * pow(d, 3.0) / (vectors ? 1.0 : 3.0));
+}
+
 bdml_status bdml_la_eigh(bdml_handle *h, int d, double *a, double *lambda, bool vectors,
                          bdml_eigh_ws *ws)
 {
+    BDML_TRY(look_ahead(h, d, vectors));
+    double start = bdml_now();
     bdml_phase previous = bdml_phase_enter(h, BDML_PHASE_EIGEN);
     bool wide = !bdml_is_deterministic(h) && d >= WIDE_FROM && bdml_la_widen(bdml_threads(h));
     lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'L', d, a, d,
                                           lambda, ws->work, ws->lwork, ws->iwork, ws->liwork);
     if (wide) bdml_la_narrow();
     bdml_phase_leave(h, previous);
+    if (vectors && d >= LONG_FROM) h->eigen_pace = (bdml_now() - start) / pow(d, 3.0);
     if (info != 0)
         return bdml_fail(h, BDML_ERR_LAPACK, "dsyevd failed with info %d at d = %d", (int)info, d);
     return BDML_OK;

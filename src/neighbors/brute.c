@@ -115,10 +115,19 @@ static void pack(const bdml_knn_brute *b, const bdml_knn_rows *rows, int64_t fir
     }
 }
 
-static void finish(bdml_knn_brute *b, const bdml_knn_kernel *kernel)
+static bdml_status finish(bdml_knn_brute *b, const bdml_knn_kernel *kernel, bdml_knn_progress *p)
 {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(b->threads)
-    for (int64_t i = 0; i < b->held; i++) kernel->finish(b, b->first + i, omp_get_thread_num());
+    enum {
+        SOME = 64
+    }; /* queries between two looks at the clock: of many neighbours each takes long */
+#pragma omp parallel for schedule(dynamic) num_threads(b->threads)
+    for (int64_t i = 0; i < b->held; i += SOME) {
+        int thread = omp_get_thread_num();
+        if (bdml_knn_step(p, thread)) continue;
+        for (int64_t q = i; q < BDML_MIN(b->held, i + SOME); q++)
+            kernel->finish(b, b->first + q, thread);
+    }
+    return p->status;
 }
 
 /* ---- queries apart from reference rows ----------------------------------------------------------------- */
@@ -163,7 +172,7 @@ static bdml_status search_apart(bdml_knn_brute *b, const bdml_knn_kernel *kernel
             search_chunk(b, kernel, r, count, &p);
             BDML_TRY(p.status);
         }
-        finish(b, kernel);
+        BDML_TRY(finish(b, kernel, &p));
     }
     return BDML_OK;
 }
@@ -227,7 +236,7 @@ static bdml_status search_both(bdml_knn_brute *b, const bdml_knn_kernel *kernel)
             BDML_GO(p.status);
         }
     }
-    finish(b, kernel);
+    status = finish(b, kernel, &p);
 done:
     for (int64_t i = 0; lock && i < blocks; i++) pthread_mutex_destroy(&lock[i]);
     free(lock);

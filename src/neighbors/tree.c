@@ -123,11 +123,13 @@ static double *leaf_copy(const tree *s, int32_t at)
     return s->copy + (size_t)s->leaf[at] * LEAF * (size_t)s->d;
 }
 
-/* Node `at` over begin..end; `leaf` is the number of its first leaf. */
-static void build(tree *s, int32_t at, int32_t begin, int32_t end, int32_t leaf)
+/* Node `at` over begin..end; `leaf` is the number of its first leaf. What was stopped is left as it is. */
+static void build(tree *s, int32_t at, int32_t begin, int32_t end, int32_t leaf,
+                  bdml_knn_progress *p)
 {
     int64_t count = end - begin, half = (leaves_of(count) + 1) / 2;
     node *v = &s->nodes[at];
+    if (count > TASK_FROM && bdml_knn_step(p, omp_get_thread_num())) return;
     *v = (node){.begin = begin, .end = end};
     s->leaf[at] = leaf;
     measure_node(s, at);
@@ -139,13 +141,16 @@ static void build(tree *s, int32_t at, int32_t begin, int32_t end, int32_t leaf)
     v->right = right;
     partition(s, begin, end - 1, middle, widest(s, at));
 #pragma omp task if (count > TASK_FROM)
-    build(s, at + 1, begin, middle, leaf);
-    build(s, right, middle, end, leaf + (int32_t)half);
+    build(s, at + 1, begin, middle, leaf, p);
+    build(s, right, middle, end, leaf + (int32_t)half, p);
 }
 
 /* One tree, or one for each class when only the own class counts. */
-static void build_all(tree *s, int threads)
+static bdml_status build_all(bdml_handle *h, tree *s)
 {
+    bdml_knn_progress p = {.h = h, .total = INT64_MAX}; /* of the search, next to nothing */
+    int threads =
+        bdml_threads(h); /* NOLINT(clang-analyzer-deadcode.DeadStores): the pragma reads it */
     const bdml_knn_rows *ref = s->reference;
     int32_t n = (int32_t)ref->n, at = 0, leaf = 0;
     for (int32_t i = 0; i < n; i++) s->point[i] = i;
@@ -158,10 +163,11 @@ static void build_all(tree *s, int threads)
         int32_t leaves = (int32_t)leaves_of(end - begin), here = at, first = leaf;
         if (s->root) s->root[begin] = here;
 #pragma omp task if (end - begin > TASK_FROM)
-        build(s, here, begin, end, first);
+        build(s, here, begin, end, first, &p);
         at += 2 * leaves - 1;
         leaf += leaves;
     }
+    return p.status;
 }
 
 void bdml_knn_tree_free(tree *s)
@@ -207,7 +213,7 @@ static bdml_status make_tree(bdml_handle *h, const bdml_index *in, bool by_class
     if (by_class) BDML_NEW(h, s->root, in->rows.n);
     if (tree_bytes(s->d, leaves) <= (double)bdml_memory(h))
         BDML_NEW(h, s->copy, (size_t)leaves * LEAF * d);
-    build_all(s, bdml_threads(h));
+    BDML_GO(build_all(h, s));
     *out = s;
     s = NULL;
 done:

@@ -65,6 +65,11 @@ bdml_status bdml_constraints_from_pairs(bdml_handle *h, int64_t n, const bdml_la
     if (!pairs || !pairs->same)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "bdml_constraints_from_pairs: the pairs need their answers, same or not");
+    for (int64_t k = 0; k < 2 * pairs->count; k++) /* they may have been made for more rows */
+        if (pairs->row[k] >= n)
+            return bdml_fail(h, BDML_ERR_ARGUMENT,
+                             "pair %lld names row %d, which is not among the %lld rows of the data",
+                             (long long)(k / 2), (int)pairs->row[k], (long long)n);
     return bdml_labelled_constraints(h, n, pairs, out);
 }
 

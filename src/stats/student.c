@@ -97,6 +97,7 @@ bdml_paired bdml_compare_paired(int n, const double *a, const double *b, double 
 {
     bdml_paired c = {.degrees = n - 1, .t = NAN, .p = NAN, .error = NAN, .error_corrected = NAN};
     double sum = 0.0, square = 0.0;
+    if (!a || !b) n = 0;
     for (int i = 0; i < n; i++) {
         sum += a[i] - b[i];
         c.wins += a[i] < b[i];

@@ -238,6 +238,16 @@ static bool learns_from_classes(const bdml_options *o, const bdml_method *method
            !constraints && !bdml_constraint_files_given(&o->constraints);
 }
 
+/* Only what can be taken up again is kept: the certified engine, and the choices before it. Who asks for more is told before hours
+ * are spent. */
+static void warn_of_no_checkpoint(bdml_handle *h, const bdml_options *o, const bdml_method *method)
+{
+    bool engine = o->solve.solver.value == BDML_SOLVER_ENGINE;
+    if (!o->train.checkpoint.value[0] || (method->fit == bdml_fit_bdml && engine)) return;
+    bdml_log(h, BDML_LOG_WARNING, "%s keeps no checkpoints: %s is not written",
+             engine ? method->name : "this solver", o->train.checkpoint.value);
+}
+
 static bdml_status train_with(bdml_handle *h, const bdml_options *o, const bdml_dataset *data,
                               const bdml_constraints *constraints, bdml_model **out)
 {
@@ -248,6 +258,7 @@ static bdml_status train_with(bdml_handle *h, const bdml_options *o, const bdml_
     if (data->source && learns_from_classes(o, method, constraints))
         BDML_TRY(bdml_dataset_need_classes(h, data)); /* said in the words of the file */
     BDML_TRY(bdml_checkpoint_open(h, o, data));
+    warn_of_no_checkpoint(h, o, method);
     double deadline = h->deadline;
     bdml_status status = train_checked(h, o, method, data, constraints, true, out);
     h->deadline = deadline;
