@@ -70,8 +70,39 @@ static bdml_status unknown_command(cli *c, const char *word)
                        "there is no command '%.100s'; 'bdml help' lists them", word);
 }
 
+/* What other programs, and the papers, call it. */
+static const char *usual_name(const char *word)
+{
+    static const char *const names[][2] = {{"K", "distortion"},
+                                           {"cap", "distortion"},
+                                           {"kappa", "distortion"},
+                                           {"k", "neighbors"},
+                                           {"n-neighbors", "neighbors"},
+                                           {"cv", "folds"},
+                                           {"random-state", "seed"},
+                                           {"standardize", "scale zscore"},
+                                           {"normalize", "scale zscore"},
+                                           {"target", "label"},
+                                           {"class", "label"},
+                                           {"y", "label"},
+                                           {"n-components", "pca"},
+                                           {"n-jobs", "threads"},
+                                           {"max-memory", "memory"},
+                                           {"timeout", "time-limit"},
+                                           {"out", "output"},
+                                           {"verbosity", "verbose"}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp(word, names[k][0]) == 0) return names[k][1];
+    return NULL;
+}
+
 static bdml_status unknown_option(cli *c, const char *dashes, const char *word)
 {
+    const char *usual = usual_name(word);
+    const bdml_option *meant = usual ? cli_option_find(usual, strcspn(usual, " ")) : NULL;
+    if (meant && cli_command_takes(c->command, meant))
+        return client_fail(c->h, BDML_ERR_ARGUMENT, "unknown option %s%.100s; here it is --%s",
+                           dashes, word, usual);
     int near = dashes[1] ? bdml_nearest_word(word, option_word, c->command) : -1;
     if (near >= 0)
         return client_fail(c->h, BDML_ERR_ARGUMENT, "unknown option %s%.100s; did you mean --%s?",

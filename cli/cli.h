@@ -167,6 +167,9 @@ int cli_progress_report(void *user, const char *phase, int64_t done, int64_t tot
 void cli_log(void *user, bdml_log_level level, const char *line);
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
+/* From so many seconds on, calls that wait are broken off; have any been? */
+void cli_wake_after(double seconds);
+bool cli_alarmed(void);
 /* Progress of the command's own: BDML_ERR_CANCELLED when the user wants to stop. */
 bdml_status cli_progress_step(cli *c, const char *what, int64_t done, int64_t total);
 /* "0.31 s", "12 s", "3.4 min", "2.1 h" */

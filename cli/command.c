@@ -109,7 +109,9 @@ static bdml_status run(cli *c, int argc, char **argv)
         TRY(cli_text_end(c, f));
     } else {
         if (cli_json(c)) TRY(cli_note_command(c));
-        bdml_limit_time(c->h, bdml_get_number(c->h, "time-limit"));
+        double limit = bdml_get_number(c->h, "time-limit");
+        bdml_limit_time(c->h, limit);
+        if (!c->ranks) cli_wake_after(limit); /* MPI has waits of its own */
         TRY(c->command->run(c));
     }
     cli_progress_clear(c);
@@ -142,8 +144,10 @@ int cli_main(int argc, char **argv, cli_ranks *ranks)
     }
     cli_catch_interrupt();
     status = run(&c, argc, argv);
-    /* A read that Ctrl-C broke off is an interruption, whatever the reader made of it. */
+    /* A call that Ctrl-C or the clock broke off is an interruption, whatever the reader made of it. */
     if (status != BDML_OK && cli_interrupted()) status = BDML_ERR_CANCELLED;
+    if (status != BDML_OK && cli_alarmed() && strstr(bdml_last_error(c.h), strerror(EINTR)))
+        status = client_fail(c.h, BDML_ERR_CANCELLED, "the time limit is over, during: waiting");
     if (status == BDML_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_wrote(&c, client_fail(c.h, BDML_ERR_IO, "standard output: writing failed: %s",
                                            strerror(errno)));

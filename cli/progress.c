@@ -1,7 +1,9 @@
 /* progress.c - progress, warnings and Ctrl-C. All of it speaks on standard error. */
 #include "cli.h"
 
+#include <math.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static const double BAR_AFTER = 0.5;   /* seconds: shorter work needs no bar */
@@ -40,6 +42,37 @@ void cli_catch_interrupt(void)
 bool cli_interrupted(void)
 {
     return interrupted != 0;
+}
+
+/* ---- a limit to the time --------------------------------------------------------------------- */
+
+/* Whoever waits for a pipe asks no clock: a signal breaks the call off when time is over, and again and again, since the
+ * first one may come just before a call. */
+static volatile sig_atomic_t alarmed;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    alarmed = 1;
+}
+
+void cli_wake_after(double seconds)
+{
+    static const double LONGEST = 1e8;
+    enum { AGAIN = 100000 }; /* microseconds */
+    if (!(seconds > 0.0) || !(seconds < LONGEST)) return;
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval at = {.it_interval = {0, AGAIN}};
+    sigemptyset(&action.sa_mask);
+    seconds += 1e-6 * AGAIN; /* what does ask the clock is the first to know */
+    at.it_value.tv_sec = (time_t)seconds;
+    at.it_value.tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6);
+    if (sigaction(SIGALRM, &action, NULL) == 0) setitimer(ITIMER_REAL, &at, NULL);
+}
+
+bool cli_alarmed(void)
+{
+    return alarmed != 0;
 }
 
 /* ---- bar and lines --------------------------------------------------------------------------- */

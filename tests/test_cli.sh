@@ -182,6 +182,7 @@ sed '5s/[0-9]/9/' "$data/iris.csv" >altered.csv
 exits 1 "the claim is not confirmed" certify again.bdml altered.csv
 ok "other data are told first" grep -q "^refuted: not the data that the model was learned from" out
 exits 2 "unknown option --sclae; did you mean --scale?" train a --sclae zscore
+exits 2 "unknown option --kappa; here it is --distortion" train a --kappa 5
 exits 2 "got 'zscor'; did you mean zscore?" train a --scale zscor
 exits 2 "there is no method 'lnmm'; did you mean lmnn? the methods are: " train "$data/iris.csv" --method lnmm
 exits 2 "no column is called 'prolin'; did you mean proline? there are: alcohol" train "$data/wine.csv" --label prolin

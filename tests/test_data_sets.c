@@ -315,6 +315,8 @@ static void test_from_arrays(void **state)
 
     check_fails(h, bdml_dataset_from_arrays(h, 0, 2, x, 2, y, &data), BDML_ERR_ARGUMENT, "n 0");
     check_fails(h, bdml_dataset_from_arrays(h, 3, 2, x, 1, y, &data), BDML_ERR_ARGUMENT, "ld 1");
+    check_fails(h, bdml_dataset_from_arrays(h, 3, 2, x, INT64_MAX, y, &data), BDML_ERR_ARGUMENT,
+                "numbers apart are no memory");
     check_fails(h, bdml_dataset_from_arrays(h, 3, 2, NULL, 2, y, &data), BDML_ERR_ARGUMENT, "NULL");
     check_fails(h, bdml_dataset_from_arrays(h, (int64_t)INT32_MAX + 1, 1, x, 1, y, &data),
                 BDML_ERR_DATA, "2147483648 rows are too many");

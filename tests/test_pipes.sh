@@ -60,4 +60,17 @@ code=0
 tr '\000' 1 </dev/zero 2>/dev/null | timeout -k 1 60 "$bdml" train - -q --time-limit 0.1 -o never.bdml >out 2>err || code=$?
 [ $code = 1 ] || [ $code = 2 ] || { cat err >&2; fail "a line that never ends: exit $code"; }
 [ ! -e never.bdml ] || fail "a model of what never ends"
-echo "cases: 9 passed, 0 failed"
+
+# Nobody writes, and time is over: what waits for a pipe, opened already or not, is broken off.
+sleep 60 >pipe &
+feeder=$!
+mkfifo alone
+for from in pipe alone -; do
+    code=0
+    timeout -k 1 30 "$bdml" train $from -q --time-limit 0.5 -o never.bdml <pipe >out 2>err || code=$?
+    [ $code = 1 ] || { cat err >&2; fail "waiting for $from: exit $code"; }
+    has err "interrupted: the time limit is over, during: waiting; no model was written"
+done
+kill $feeder
+wait $feeder 2>/dev/null || true
+echo "cases: 12 passed, 0 failed"

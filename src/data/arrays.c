@@ -41,6 +41,10 @@ static bdml_status check_shape(bdml_handle *h, const rows *x)
         return bdml_fail(h, BDML_ERR_ARGUMENT,
                          "n, d and ld must be positive and ld >= d, got n %lld, d %d, ld %lld",
                          (long long)x->n, x->d, (long long)x->ld);
+    if (x->ld > INT64_MAX / (int64_t)sizeof(double) / x->n)
+        return bdml_fail(h, BDML_ERR_ARGUMENT,
+                         "%lld rows that are %lld numbers apart are no memory", (long long)x->n,
+                         (long long)x->ld);
     return BDML_OK;
 }
 

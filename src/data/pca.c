@@ -193,8 +193,8 @@ static bdml_status choose(bdml_handle *h, int64_t n, int d, const bdml_spectrum 
     *components = asked > rank ? rank : (int)asked;
     if (asked > rank)
         bdml_log(h, BDML_LOG_WARNING,
-                 "PCA: %.15g components were asked for, but the data have rank %d: %d are kept",
-                 asked, rank, rank);
+                 "PCA: %.15g components were wanted, but the data have rank %d: %d are kept", asked,
+                 rank, rank);
     return BDML_OK;
 }
 

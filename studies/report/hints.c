@@ -59,6 +59,7 @@ static void compare(study_html *p, const json_t *run, bool *some)
     size_t i;
     json_t *other;
     bdml_paired d = study_paired_errors(run, mine, plain);
+    bool scaled = strcmp(client_string(run, "scale"), "zscore") == 0;
     if (!isnan(d.difference) && !(study_is_clear(&d) && d.difference < 0.0)) {
         begin(p, some);
         study_html_printf(
@@ -66,8 +67,8 @@ static void compare(study_html *p, const json_t *run, bool *some)
             "That learning pays here is not shown: bdml minus euclidean is %+.2f ± %.2f points, "
             "paired. "
             "The classes may lie well already, the features may want another scale (try "
-            "<code>--scale zscore</code>), or more <code>--splits</code> may tell.",
-            d.difference, d.error_corrected);
+            "<code>--scale %s</code>), or more <code>--splits</code> may tell.",
+            d.difference, d.error_corrected, scaled ? "none" : "zscore");
         end(p);
     }
     json_array_foreach(json_object_get(run, "methods"), i, other)

@@ -104,6 +104,11 @@ def test_callback_stops_a_fit(kind, wine):
     assert isinstance(seen[0][0], str) and not hasattr(metric, "classes_")
 
 
+def test_a_time_limit_is_told_as_such(wine):
+    with pytest.raises(bdml.Stopped, match="time limit"):
+        bdml.BDML(time_limit=1e-4).fit(*wine)
+
+
 def test_exception_of_a_callback_comes_through(wine):
     def fail(phase, done, total):
         raise RuntimeError("mine")

@@ -312,7 +312,7 @@ class Call:
             return status
         message = _text(lib.bdml_last_error(self.h)) or _text(lib.bdml_status_text(status))
         if status == lib.BDML_ERR_CANCELLED:
-            raise Stopped("stopped by the callback")
+            raise Stopped("stopped by the callback" if self._stopped else message)
         if status == lib.BDML_ERR_MEMORY:
             raise MemoryError(message)
         if status == lib.BDML_ERR_IO:
