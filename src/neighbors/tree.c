@@ -149,8 +149,7 @@ static void build(tree *s, int32_t at, int32_t begin, int32_t end, int32_t leaf,
 static bdml_status build_all(bdml_handle *h, tree *s)
 {
     bdml_knn_progress p = {.h = h, .total = INT64_MAX}; /* of the search, next to nothing */
-    int threads =
-        bdml_threads(h); /* NOLINT(clang-analyzer-deadcode.DeadStores): the pragma reads it */
+    int threads = bdml_threads(h);                      /* NOLINT: the pragma reads it */
     const bdml_knn_rows *ref = s->reference;
     int32_t n = (int32_t)ref->n, at = 0, leaf = 0;
     for (int32_t i = 0; i < n; i++) s->point[i] = i;
