@@ -152,7 +152,7 @@ static bdml_status solve_again(bdml_sweep *w, double weight, double K, int effor
     }
     const double *under = w->under ? w->under : w->first.r.m;
     for (int again = 1;; again++) {
-        bool last = again == p->effort[effort].again + w->more, cut;
+        bool cut, last = again == p->effort[effort].again + w->more;
         q = before == &w->later[0] ? &w->later[1] : &w->later[0];
         free_chain(q);
         q->precise = w->precise && (last || !p->rough_way);
