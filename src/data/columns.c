@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { ID_ROWS = 20 }; /* so many different numbers under the name "id" are identifiers */
+enum { ID_ROWS = 20 }; /* so many different numbers under the name of an identifier are some */
 
 /* ---- life ------------------------------------------------------------------------------------------ */
 
@@ -347,14 +347,23 @@ done:
     return status;
 }
 
-/* Numbers that differ in every row, under the name "id". */
+/* "id", "patient_id", "user ID", "customerId"; not "acid". */
+static bool names_identifier(const char *name)
+{
+    size_t n = strlen(name);
+    if (n < 2 || strcasecmp(name + n - 2, "id") != 0) return false;
+    if (n == 2 || strchr("_-. ", name[n - 3])) return true;
+    return name[n - 2] == 'I' && name[n - 3] >= 'a' && name[n - 3] <= 'z';
+}
+
+/* Numbers that differ in every row, under such a name. */
 static bdml_status doubt_id(bdml_handle *h, const bdml_source *s)
 {
     char text[BDML_EXCERPT_SIZE];
     for (int j = 0; j < s->columns->count; j++) {
         const bdml_column *col = &s->columns->column[j];
         BDML_TRY(bdml_columns_ask(h, j));
-        if (col->role == BDML_ROLE_NUMBER && strcasecmp(col->name, "id") == 0 &&
+        if (col->role == BDML_ROLE_NUMBER && names_identifier(col->name) &&
             col->look.rows >= ID_ROWS && all_differ(&col->look))
             bdml_log(h, BDML_LOG_WARNING,
                      "%s: column %d (%s) has another number in each row: if it is an identifier, "
