@@ -1,5 +1,6 @@
 /* What the columns of a file are taken for: index, label, numbers, words; lists of columns; and what is said
  * when a guess would be nonsense. */
+#include "asking.h"
 #include "check.h"
 #include "data/columns.h"
 #include "text_files.h"
@@ -312,20 +313,6 @@ static void test_words_that_recur(void **state)
     must_refuse(h, "r.csv", "l5,x\n1,x\n3,y\n4,y\n", BDML_ERR_DATA, "line 1, column 1");
     must_refuse(h, "r.csv", "1,red\n2,red\nl5,blue\n6,blue\n", BDML_ERR_DATA,
                 "line 3, column 1: 'l5' is not a number; the others of this column are numbers");
-}
-
-/* How often the user is asked while a file is read, and the call that says no. */
-typedef struct asking {
-    bdml_handle *h;
-    int calls, stop_at;
-} asking;
-
-static int ask(void *user, const char *what, int64_t done, int64_t total)
-{
-    asking *a = user;
-    (void)what, (void)done, (void)total;
-    a->h->progress_last = 0.0; /* every call comes through */
-    return ++a->calls == a->stop_at;
 }
 
 /* A line may have millions of fields: the clock and the user are asked in whatever goes over them. */

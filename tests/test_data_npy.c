@@ -1,4 +1,5 @@
 /* test_data_npy.c - NPY and NPZ against files built byte by byte or written by libzip, and the NPY writer. */
+#include "asking.h"
 #include "binary_files.h"
 
 /* ---- NPY ----------------------------------------------------------------------------------------- */
@@ -306,20 +307,6 @@ static void npz_chooses_variables(void **state)
 }
 
 /* As scikit-learn's bunches are saved, and others: names in any case, labels by their length. */
-/* How often the user is asked, and the call that says no. */
-typedef struct asking {
-    bdml_handle *h;
-    int calls, stop_at;
-} asking;
-
-static int ask(void *user, const char *what, int64_t done, int64_t total)
-{
-    asking *a = user;
-    (void)what, (void)done, (void)total;
-    a->h->progress_last = 0.0; /* every call comes through */
-    return ++a->calls == a->stop_at;
-}
-
 /* A member in Fortran order, and labels, are unpacked as a whole before there is a row: the clock and the user are asked in it. */
 static void npz_is_stopped_within_a_member(void **state)
 {

@@ -131,10 +131,11 @@ static bdml_status mine_again(bdml_sweep *w, const bdml_chain *before, const dou
 {
     bdml_handle *h = w->fit->h;
     double deadline = h->deadline;
-    if (w->precise && deadline > 0.0) h->deadline = h->stop_by;
+    bool may = w->precise && h->comm->size == 1; /* all ranks must go on alike, and clocks differ */
+    if (may && deadline > 0.0) h->deadline = h->stop_by;
     bdml_status status = bdml_fit_constraints(w->fit, before->c, under, &q->c, &q->own);
     h->deadline = deadline;
-    *cut = w->precise && status == BDML_ERR_CANCELLED && !h->leaving;
+    *cut = may && status == BDML_ERR_CANCELLED && !h->leaving;
     return *cut ? BDML_OK : status;
 }
 
